@@ -1,0 +1,57 @@
+# `make help` lists what there is. Everything lives in .venv and build/, both inside this checkout.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+JOBS ?= 2
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test cover oracle bench lint format sanitize docs clean
+
+help: ## say what each target does
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: $(STAMP) ## create .venv and install thetatree with everything its tests need
+
+$(STAMP): pyproject.toml CMakeLists.txt $(wildcard kernel/*.cpp kernel/*.h)
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check "scikit-build-core>=0.10" "nanobind>=2.2" "cmake>=3.20" ninja
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --editable ".[test]"
+	touch $(STAMP)
+
+demo: setup ## fit, print, save, load and judge a tree on data made on the spot
+	$(BIN)/python -m thetatree.demo
+
+test: setup ## run the tests (the oracle at 2,000 problems included)
+	$(BIN)/python -m pytest -n $(JOBS)
+
+cover: setup ## run the tests with line coverage of src
+	$(BIN)/python -m pytest -n $(JOBS) --cov --cov-report=term-missing:skip-covered --cov-fail-under=95
+
+oracle: setup ## the kernel against the naive oracle, at length
+	THETATREE_ORACLE_PROBLEMS=20000 $(BIN)/python -m pytest -n $(JOBS) tests/grow
+
+bench: setup ## measure side by side with peers (idle machine, please)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --editable ".[bench]"
+	$(BIN)/python benchmarks/rows.py
+
+lint: setup ## ruff and mypy
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --editable ".[lint]"
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: setup ## let ruff put the code in order
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --editable ".[lint]"
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+sanitize: setup ## the tests on a kernel built with the address and undefined-behaviour sanitizers
+	sh tests/sanitize.sh $(BIN)/python
+
+docs: setup ## check that every code block of the documentation runs
+	$(BIN)/python -m pytest -q tests/test_documentation.py
+
+clean: ## remove what was built
+	rm -rf build dist site $(VENV) demo-output .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -prune -exec rm -rf {} +

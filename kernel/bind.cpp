@@ -1,0 +1,317 @@
+// The one file that knows Python: plain arrays in, plain arrays out, the interpreter's lock released.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+
+#include "columns.h"
+#include "grow.h"
+#include "prune.h"
+#include "route.h"
+#include "special.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace thetatree {
+namespace {
+
+using AnyArray = nb::ndarray<nb::ro, nb::device::cpu>;
+template <class T>
+using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Out = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
+
+template <class T>
+Out<T> to_numpy(std::vector<T>&& items) {
+  auto* kept = new std::vector<T>(std::move(items));
+  nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  return Out<T>(kept->data(), {kept->size()}, owner);
+}
+
+Type type_of_array(const AnyArray& array) {
+  const auto type = array.dtype();
+  const auto is = [&](nb::dlpack::dtype_code code, int bits) {
+    return type.code == static_cast<uint8_t>(code) && type.bits == bits;
+  };
+  using Code = nb::dlpack::dtype_code;
+  if (is(Code::Float, 32)) return Type::f32;
+  if (is(Code::Float, 64)) return Type::f64;
+  if (is(Code::Bool, 8) || is(Code::UInt, 8)) return Type::u8;
+  if (is(Code::Int, 8)) return Type::i8;
+  if (is(Code::Int, 16)) return Type::i16;
+  if (is(Code::UInt, 16)) return Type::u16;
+  if (is(Code::Int, 32)) return Type::i32;
+  if (is(Code::UInt, 32)) return Type::u32;
+  if (is(Code::Int, 64)) return Type::i64;
+  if (is(Code::UInt, 64)) return Type::u64;
+  throw std::invalid_argument("array of a type that the kernel does not read");
+}
+
+// One view per column of a matrix, or one for a vector.
+void append_views(const AnyArray& array, std::vector<View>& views) {
+  const Type type = type_of_array(array);
+  const int64_t size = size_of(type);
+  const char* data = static_cast<const char*>(array.data());
+  const int64_t n = array.ndim() == 2 ? static_cast<int64_t>(array.shape(1)) : 1;
+  const int64_t step = array.ndim() == 2 ? array.stride(1) * size : 0;
+  for (int64_t j = 0; j < n; ++j) views.push_back({data + j * step, array.stride(0) * size, type});
+}
+
+// Coded columns together with the arrays that they look at.
+class PyColumns {
+ public:
+  PyColumns(int64_t n_rows, int n_threads) : columns(n_rows, n_threads) {}
+
+  void add_numbers(const std::vector<AnyArray>& arrays) {
+    const auto views = keep(arrays);
+    nb::gil_scoped_release release;
+    columns.add_numbers(views);
+  }
+  void add_flags(const std::vector<AnyArray>& arrays) {
+    const auto views = keep(arrays);
+    nb::gil_scoped_release release;
+    columns.add_flags(views);
+  }
+  void add_category(Vector<int32_t> codes, uint32_t levels) {
+    check_rows(static_cast<int64_t>(codes.shape(0)));
+    const View view{reinterpret_cast<const char*>(codes.data()), sizeof(int32_t), Type::i32};
+    nb::gil_scoped_release release;
+    columns.add_category(view, levels);
+  }
+  void add_sparse(int64_t n_columns, Vector<int64_t> start, Vector<int32_t> column, AnyArray values) {
+    check_rows(static_cast<int64_t>(start.shape(0)) - 1);
+    const View view{static_cast<const char*>(values.data()), size_of(type_of_array(values)),
+                    type_of_array(values)};
+    nb::gil_scoped_release release;
+    columns.add_sparse(n_columns, start.data(), column.data(), view);
+  }
+
+  Columns columns;
+
+ private:
+  void check_rows(int64_t n) const {
+    if (n != columns.n_rows()) throw std::invalid_argument("columns of unequal length");
+  }
+  std::vector<View> keep(const std::vector<AnyArray>& arrays) {
+    std::vector<View> views;
+    for (const auto& array : arrays) {
+      check_rows(static_cast<int64_t>(array.shape(0)));
+      append_views(array, views);
+      kept_.push_back(array);
+    }
+    return views;
+  }
+  std::vector<AnyArray> kept_;
+};
+
+template <class T>
+T field(const nb::dict& rules, const char* name) {
+  return nb::cast<T>(rules[name]);
+}
+
+GrowRules read_rules(const nb::dict& rules) {
+  GrowRules out;
+  out.search.criterion = static_cast<Criterion>(field<int>(rules, "criterion"));
+  out.search.missing = field<bool>(rules, "majority") ? Missing::majority : Missing::learnt;
+  out.search.max_categories = field<int>(rules, "max_categories");
+  out.search.random = field<bool>(rules, "random_splits");
+  Limits& limits = out.search.limits;
+  limits.min_leaf = field<double>(rules, "min_samples_leaf");
+  limits.min_weight = field<double>(rules, "min_weight_leaf");
+  limits.min_decrease = field<double>(rules, "min_impurity_decrease");
+  limits.positive_gain = field<bool>(rules, "positive_gain");
+  out.n_classes = field<int>(rules, "n_classes");
+  out.max_depth = field<int64_t>(rules, "max_depth");
+  out.min_samples_split = field<int64_t>(rules, "min_samples_split");
+  out.min_impurity_split = field<double>(rules, "min_impurity_split");
+  out.max_leaf_nodes = field<int64_t>(rules, "max_leaf_nodes");
+  out.max_features = field<int64_t>(rules, "max_features");
+  out.seed = field<uint64_t>(rules, "seed");
+  out.monotonic = field<std::vector<int8_t>>(rules, "monotonic");
+  out.n_threads = field<int>(rules, "n_threads");
+  return out;
+}
+
+Target read_target(const nb::object& y, const nb::object& weight, int n_classes) {
+  Target target;
+  if (n_classes > 0) target.classes = nb::cast<Vector<int32_t>>(y).data();
+  else target.y = nb::cast<Vector<double>>(y).data();
+  if (!weight.is_none()) target.weight = nb::cast<Vector<double>>(weight).data();
+  return target;
+}
+
+nb::dict to_dict(GrownTree&& tree) {
+  nb::dict out;
+  out["kind"] = to_numpy(std::move(tree.kind));
+  out["feature"] = to_numpy(std::move(tree.feature));
+  out["threshold"] = to_numpy(std::move(tree.threshold));
+  out["child_start"] = to_numpy(std::move(tree.child_start));
+  out["child"] = to_numpy(std::move(tree.child));
+  out["category_start"] = to_numpy(std::move(tree.category_start));
+  out["category"] = to_numpy(std::move(tree.category));
+  out["category_branch"] = to_numpy(std::move(tree.category_branch));
+  out["missing_branch"] = to_numpy(std::move(tree.missing_branch));
+  out["impurity"] = to_numpy(std::move(tree.impurity));
+  out["score"] = to_numpy(std::move(tree.score));
+  out["impurity_decrease"] = to_numpy(std::move(tree.impurity_decrease));
+  out["weighted_n_node_samples"] = to_numpy(std::move(tree.weight));
+  out["n_node_samples"] = to_numpy(std::move(tree.n_samples));
+  out["value"] = to_numpy(std::move(tree.value));
+  return out;
+}
+
+nb::dict py_grow(const PyColumns& columns, nb::object y, nb::object weight, nb::dict options) {
+  const GrowRules rules = read_rules(options);
+  const Target target = read_target(y, weight, rules.n_classes);
+  GrownTree tree;
+  {
+    nb::gil_scoped_release release;
+    tree = grow(columns.columns, target, rules);
+  }
+  return to_dict(std::move(tree));
+}
+
+nb::list py_candidates(const PyColumns& columns, nb::object y, nb::object weight, nb::dict options) {
+  const GrowRules rules = read_rules(options);
+  const Target target = read_target(y, weight, rules.n_classes);
+  RootCandidates found;
+  {
+    nb::gil_scoped_release release;
+    found = root_candidates(columns.columns, target, rules);
+  }
+  nb::list out;
+  for (size_t f = 0; f < found.splits.size(); ++f) {
+    const FeatureSplit& split = found.splits[f];
+    nb::dict row;
+    row["valid"] = split.best.valid;
+    row["kind"] = static_cast<int>(split.kind);
+    row["threshold"] = found.threshold[f];
+    row["left_categories"] = to_numpy(std::vector<int32_t>(split.left_codes));
+    row["missing_left"] = split.best.missing_left;
+    row["score"] = split.best.score.value;
+    row["decrease"] = split.best.decrease;
+    row["n_left"] = split.best.left_count;
+    row["n_right"] = split.best.right_count;
+    row["weight_left"] = split.best.left_weight;
+    row["weight_right"] = split.best.right_weight;
+    out.append(row);
+  }
+  return out;
+}
+
+// The arrays of a tree that routing reads, held while it is in use.
+class PyRouter {
+ public:
+  PyRouter(Vector<uint8_t> kind, Vector<int32_t> feature, Vector<double> threshold,
+           Vector<int64_t> child_start, Vector<int32_t> child, Vector<int64_t> category_start,
+           Vector<int32_t> category, Vector<int32_t> category_branch, Vector<int32_t> missing_branch,
+           Vector<uint8_t> coded)
+      : kind_(kind), feature_(feature), threshold_(threshold), child_start_(child_start), child_(child),
+        category_start_(category_start), category_(category), category_branch_(category_branch),
+        missing_branch_(missing_branch), coded_(coded) {
+    view_ = {static_cast<int64_t>(kind_.shape(0)), kind_.data(), feature_.data(), threshold_.data(),
+             child_start_.data(), child_.data(), category_start_.data(), category_.data(),
+             category_branch_.data(), missing_branch_.data(), coded_.data()};
+  }
+
+  Out<int64_t> rows(int64_t n_rows, const std::vector<AnyArray>& arrays, int n_threads) const {
+    RowsView rows;
+    rows.n_rows = n_rows;
+    for (const auto& array : arrays) {
+      if (static_cast<int64_t>(array.shape(0)) != n_rows) throw std::invalid_argument("columns of unequal length");
+      append_views(array, rows.columns);
+    }
+    if (rows.columns.size() != coded_.shape(0)) throw std::invalid_argument("wrong number of columns");
+    std::vector<int64_t> leaf(n_rows);
+    {
+      nb::gil_scoped_release release;
+      route(view_, rows, n_threads, leaf.data());
+    }
+    return to_numpy(std::move(leaf));
+  }
+
+  Out<int64_t> sparse(Vector<int64_t> start, Vector<int32_t> column, AnyArray values, int n_threads) const {
+    SparseRowsView rows;
+    rows.n_rows = static_cast<int64_t>(start.shape(0)) - 1;
+    rows.start = start.data();
+    rows.column = column.data();
+    rows.values = {static_cast<const char*>(values.data()), size_of(type_of_array(values)),
+                   type_of_array(values)};
+    std::vector<int64_t> leaf(rows.n_rows);
+    {
+      nb::gil_scoped_release release;
+      route(view_, rows, n_threads, leaf.data());
+    }
+    return to_numpy(std::move(leaf));
+  }
+
+ private:
+  Vector<uint8_t> kind_;
+  Vector<int32_t> feature_;
+  Vector<double> threshold_;
+  Vector<int64_t> child_start_;
+  Vector<int32_t> child_;
+  Vector<int64_t> category_start_;
+  Vector<int32_t> category_, category_branch_, missing_branch_;
+  Vector<uint8_t> coded_;
+  TreeView view_;
+};
+
+bool py_any_infinite(AnyArray array, int n_threads) {
+  const int64_t n = static_cast<int64_t>(array.size());
+  const Type type = type_of_array(array);
+  nb::gil_scoped_release release;
+  if (type == Type::f32) return any_infinite(static_cast<const float*>(array.data()), n, n_threads);
+  if (type == Type::f64) return any_infinite(static_cast<const double*>(array.data()), n, n_threads);
+  return false;
+}
+
+nb::tuple py_weakest_links(Vector<int64_t> child_start, Vector<int32_t> child, Vector<double> risk, double most) {
+  std::vector<PruneStep> steps;
+  double start_risk = 0;
+  {
+    nb::gil_scoped_release release;
+    steps = weakest_links(static_cast<int64_t>(risk.shape(0)), child_start.data(), child.data(), risk.data(),
+                          most, start_risk);
+  }
+  std::vector<int64_t> node;
+  std::vector<double> alpha, risks;
+  for (const auto& step : steps) {
+    node.push_back(step.node);
+    alpha.push_back(step.alpha);
+    risks.push_back(step.risk);
+  }
+  return nb::make_tuple(start_risk, to_numpy(std::move(node)), to_numpy(std::move(alpha)),
+                        to_numpy(std::move(risks)));
+}
+
+}  // namespace
+}  // namespace thetatree
+
+NB_MODULE(_kernel, m) {
+  using namespace thetatree;
+  nb::class_<PyColumns>(m, "Columns")
+      .def(nb::init<int64_t, int>(), "n_rows"_a, "n_threads"_a)
+      .def("add_numbers", &PyColumns::add_numbers, "arrays"_a)
+      .def("add_flags", &PyColumns::add_flags, "arrays"_a)
+      .def("add_category", &PyColumns::add_category, "codes"_a, "levels"_a, nb::keep_alive<1, 2>())
+      .def("add_sparse", &PyColumns::add_sparse, "n_columns"_a, "start"_a, "column"_a, "values"_a)
+      .def("any_missing", [](const PyColumns& c) { return c.columns.any_missing(); })
+      .def("has_missing", [](const PyColumns& c, int64_t f) { return c.columns.column(f).has_missing; })
+      .def("first_infinite", [](const PyColumns& c) { return c.columns.first_infinite(); });
+  nb::class_<PyRouter>(m, "Router")
+      .def(nb::init<Vector<uint8_t>, Vector<int32_t>, Vector<double>, Vector<int64_t>, Vector<int32_t>,
+                    Vector<int64_t>, Vector<int32_t>, Vector<int32_t>, Vector<int32_t>, Vector<uint8_t>>())
+      .def("rows", &PyRouter::rows, "n_rows"_a, "arrays"_a, "n_threads"_a)
+      .def("sparse", &PyRouter::sparse, "start"_a, "column"_a, "values"_a, "n_threads"_a);
+  m.def("grow", &py_grow, "columns"_a, "y"_a, "weight"_a.none(), "rules"_a);
+  m.def("candidates", &py_candidates, "columns"_a, "y"_a, "weight"_a.none(), "rules"_a);
+  m.def("any_infinite", &py_any_infinite, "array"_a, "n_threads"_a);
+  m.def("weakest_links", &py_weakest_links, "child_start"_a, "child"_a, "risk"_a, "most"_a);
+  m.def("log_two_sided", &log_two_sided, "k"_a, "n"_a, "p"_a);
+  m.def("log_binomial_at_least", &log_binomial_at_least, "k"_a, "n"_a, "p"_a);
+  m.def("log_binomial_at_most", &log_binomial_at_most, "k"_a, "n"_a, "p"_a);
+}

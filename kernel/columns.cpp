@@ -1,0 +1,350 @@
+#include "columns.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <stdexcept>
+
+#include "isa.h"
+#include "parallel.h"
+#include "rank.h"
+
+namespace thetatree {
+namespace {
+
+constexpr int64_t kTile = 64;          // rows and columns of a packing tile
+constexpr int64_t kSampleRows = 1024;  // looked at before a column is taken for a binary one
+constexpr int64_t kGroup = 8;          // columns gathered together: a cache line of float64
+
+// Eight bytes of 0 or 1 become eight bits, the first byte the lowest bit.
+uint64_t eight_bits(const uint8_t* bytes) {
+  uint64_t eight;
+  std::memcpy(&eight, bytes, 8);
+  return (eight * 0x0102040810204080ULL) >> 56;
+}
+
+uint64_t pack_word(const uint8_t* bytes) {
+  uint64_t word = 0;
+  for (int i = 0; i < 8; ++i) word |= eight_bits(bytes + 8 * i) << (8 * i);
+  return word;
+}
+
+// One row of up to 64 adjacent values; `other` collects columns that hold anything but 0 and 1.
+template <class T>
+THETATREE_CLONES void read_adjacent(const T* values, int64_t n, uint8_t* bytes, uint8_t* other) {
+  for (int64_t j = 0; j < n; ++j) {
+    const T value = values[j];
+    bytes[j] = value == T(1);
+    other[j] |= (value != T(0)) & (value != T(1));
+  }
+}
+
+#define THETATREE_INSTANCE(T) template void read_adjacent<T>(const T*, int64_t, uint8_t*, uint8_t*);
+THETATREE_INSTANCE(float)
+THETATREE_INSTANCE(double)
+THETATREE_INSTANCE(int8_t)
+THETATREE_INSTANCE(uint8_t)
+THETATREE_INSTANCE(int16_t)
+THETATREE_INSTANCE(uint16_t)
+THETATREE_INSTANCE(int32_t)
+THETATREE_INSTANCE(uint32_t)
+THETATREE_INSTANCE(int64_t)
+THETATREE_INSTANCE(uint64_t)
+#undef THETATREE_INSTANCE
+
+template <class T>
+THETATREE_CLONES bool infinite_among(const T* values, int64_t n) {
+  int infinite = 0;
+  for (int64_t i = 0; i < n; ++i) infinite |= std::fabs(values[i]) > std::numeric_limits<T>::max();
+  return infinite != 0;
+}
+
+template bool infinite_among<float>(const float*, int64_t);
+template bool infinite_among<double>(const double*, int64_t);
+
+// True where the columns stand side by side in memory and are aligned, as in a C-ordered matrix.
+bool adjacent(const std::vector<View>& views, const std::vector<int64_t>& features, int64_t from,
+              int64_t n) {
+  const View& first = views[features[from]];
+  const int64_t size = size_of(first.type);
+  if (reinterpret_cast<uintptr_t>(first.data) % size != 0 || first.stride % size != 0) return false;
+  for (int64_t j = 1; j < n; ++j) {
+    const View& view = views[features[from + j]];
+    if (view.type != first.type || view.stride != first.stride || view.data != first.data + j * size)
+      return false;
+  }
+  return true;
+}
+
+bool looks_binary(const View& view, int64_t n_rows) {
+  const int64_t n = std::min(n_rows, kSampleRows);
+  const int64_t step = std::max<int64_t>(1, n_rows / kSampleRows);
+  for (int64_t i = 0; i < n; ++i) {
+    const double value = view.number(i * step);
+    if (value != 0.0 && value != 1.0) return false;
+  }
+  return true;
+}
+
+// Values of up to kGroup columns, column by column.
+void gather(const std::vector<View>& views, const std::vector<int64_t>& features, int64_t from,
+            int64_t n_columns, int64_t n_rows, std::vector<double>& values) {
+  values.resize(n_columns * n_rows);
+  constexpr int64_t kBlock = 512;
+  for (int64_t begin = 0; begin < n_rows; begin += kBlock) {
+    const int64_t end = std::min(n_rows, begin + kBlock);
+    for (int64_t j = 0; j < n_columns; ++j) {
+      const View& view = views[features[from + j]];
+      double* out = values.data() + j * n_rows;
+      with_type(view.type, [&]<class T>() {
+        for (int64_t i = begin; i < end; ++i) out[i] = static_cast<double>(view.at<T>(i));
+      });
+    }
+  }
+}
+
+bool fits_float32(Type type) {
+  return type == Type::f32 || type == Type::i8 || type == Type::u8 || type == Type::i16 ||
+         type == Type::u16;
+}
+
+}  // namespace
+
+void Columns::add_numbers(const std::vector<View>& views) {
+  const int64_t base = n_features();
+  const int64_t n = static_cast<int64_t>(views.size());
+  std::vector<char> is_binary(n);
+  parallel_for(n_rows_ * n > 100000 ? n_threads_ : 1, n,
+               [&](int64_t j, int) { is_binary[j] = n_rows_ > 0 && looks_binary(views[j], n_rows_); });
+  columns_.resize(base + n);
+  std::vector<int64_t> binary, general;
+  for (int64_t j = 0; j < n; ++j) {
+    columns_[base + j].raw = views[j];
+    if (is_binary[j]) binary.push_back(j);
+  }
+  if (!binary.empty()) pack(binary, views, is_binary);
+  for (int64_t j = 0; j < n; ++j)
+    if (!is_binary[j]) general.push_back(j);
+  code_numbers(general, views);
+}
+
+// Packs the named columns (features counted from the first view); one that turns out not to be binary
+// loses its mark and its bit.
+void Columns::pack(const std::vector<int64_t>& features, const std::vector<View>& views,
+                   std::vector<char>& is_binary) {
+  const int64_t base = n_features() - static_cast<int64_t>(views.size());
+  const int64_t n = static_cast<int64_t>(features.size());
+  const int64_t first_word = words_per_row_;
+  const int64_t new_words = (n + 63) / 64;
+  const int64_t width = first_word + new_words;
+  std::vector<uint64_t> words(n_rows_ * width);
+  const int64_t old_width = words_per_row_;
+  std::vector<std::vector<uint8_t>> others(std::max(1, n_threads_), std::vector<uint8_t>(new_words * 64));
+  const int64_t chunk = 1 << 14;
+  parallel_chunks(n_threads_, n_rows_, chunk, [&](int64_t begin, int64_t end, int thread) {
+    for (int64_t i = begin; i < end; ++i)
+      std::copy_n(words_.data() + i * old_width, old_width, words.data() + i * width);
+    alignas(64) uint8_t tile[kTile][64];
+    for (int64_t w = 0; w < new_words; ++w) {
+      const int64_t from = w * 64, count = std::min<int64_t>(64, n - from);
+      uint8_t* other = others[thread].data() + from;
+      const bool side_by_side = adjacent(views, features, from, count);
+      std::memset(tile, 0, sizeof(tile));
+      for (int64_t row = begin; row < end; row += kTile) {
+        const int64_t rows = std::min(kTile, end - row);
+        if (side_by_side) {
+          const View& view = views[features[from]];
+          with_type(view.type, [&]<class T>() {
+            for (int64_t i = 0; i < rows; ++i)
+              read_adjacent(reinterpret_cast<const T*>(view.data + (row + i) * view.stride), count, tile[i],
+                            other);
+          });
+        } else {
+          for (int64_t j = 0; j < count; ++j) {
+            const View& view = views[features[from + j]];
+            with_type(view.type, [&]<class T>() {
+              for (int64_t i = 0; i < rows; ++i) {
+                const T value = view.at<T>(row + i);
+                tile[i][j] = value == T(1);
+                other[j] |= (value != T(0)) & (value != T(1));
+              }
+            });
+          }
+        }
+        for (int64_t i = 0; i < rows; ++i) words[(row + i) * width + first_word + w] = pack_word(tile[i]);
+      }
+    }
+  });
+  words_.swap(words);
+  words_per_row_ = width;
+  slot_feature_.resize(width * 64, -1);
+  for (int64_t j = 0; j < n; ++j) {
+    bool good = true;
+    for (const auto& other : others) good = good && !other[j];
+    is_binary[features[j]] = good;
+    if (!good) continue;
+    Column& column = columns_[base + features[j]];
+    column.store = Store::packed;
+    column.levels = 2;
+    column.slot = static_cast<int32_t>(first_word * 64 + j);
+    slot_feature_[column.slot] = static_cast<int32_t>(base + features[j]);
+  }
+}
+
+void Columns::code_numbers(const std::vector<int64_t>& features, const std::vector<View>& views) {
+  const int64_t base = n_features() - static_cast<int64_t>(views.size());
+  const int64_t n = static_cast<int64_t>(features.size());
+  const int64_t n_groups = (n + kGroup - 1) / kGroup;
+  const int n_threads = n_rows_ * n > 20000 ? n_threads_ : 1;
+  std::vector<RankScratch> scratch(std::max(1, n_threads));
+  std::vector<std::vector<double>> values(std::max(1, n_threads));
+  std::vector<char> infinite(n);
+  parallel_for(n_threads, n_groups, [&](int64_t group, int thread) {
+    const int64_t from = group * kGroup, count = std::min(kGroup, n - from);
+    gather(views, features, from, count, n_rows_, values[thread]);
+    for (int64_t j = 0; j < count; ++j) {
+      const int64_t feature = features[from + j];
+      infinite[from + j] = infinite_among(values[thread].data() + j * n_rows_, n_rows_);
+      rank_values(values[thread].data() + j * n_rows_, n_rows_, fits_float32(views[feature].type),
+                  columns_[base + feature], scratch[thread]);
+    }
+  });
+  for (int64_t j = n - 1; j >= 0; --j)
+    if (infinite[j]) first_infinite_ = base + features[j];
+}
+
+void Columns::add_flags(const std::vector<View>& views) {
+  const int64_t base = n_features();
+  const int64_t n = static_cast<int64_t>(views.size());
+  columns_.resize(base + n);
+  std::vector<int64_t> all(n);
+  for (int64_t j = 0; j < n; ++j) {
+    all[j] = j;
+    columns_[base + j].kind = Kind::flag;
+  }
+  std::vector<char> is_binary(n, 1);
+  pack(all, views, is_binary);
+  for (int64_t j = 0; j < n; ++j) {
+    if (is_binary[j]) continue;
+    Column& column = columns_[base + j];
+    column.store = Store::u8;
+    column.levels = 2;
+    column.has_missing = true;
+    column.codes8.resize(n_rows_);
+    for (int64_t i = 0; i < n_rows_; ++i) {
+      const int8_t value = views[j].at<int8_t>(i);
+      column.codes8[i] = value < 0 ? 2 : static_cast<uint8_t>(value != 0);
+    }
+  }
+}
+
+void Columns::add_category(View codes, uint32_t levels) {
+  Column& column = columns_.emplace_back();
+  column.kind = Kind::category;
+  column.levels = levels;
+  column.store = levels <= 0xff ? Store::u8 : levels <= 0xffff ? Store::u16 : Store::u32;
+  auto fill = [&](auto& out) {
+    using Code = typename std::remove_reference_t<decltype(out)>::value_type;
+    out.resize(n_rows_);
+    for (int64_t i = 0; i < n_rows_; ++i) {
+      const int32_t code = codes.at<int32_t>(i);
+      if (code >= static_cast<int64_t>(levels)) throw std::invalid_argument("category code out of range");
+      column.has_missing |= code < 0;
+      out[i] = static_cast<Code>(code < 0 ? levels : static_cast<uint32_t>(code));
+    }
+  };
+  if (column.store == Store::u8) fill(column.codes8);
+  else if (column.store == Store::u16) fill(column.codes16);
+  else fill(column.codes32);
+}
+
+void Columns::add_sparse(int64_t n_columns, const int64_t* start, const int32_t* column, View values) {
+  if (!sparse_.zero_code.empty()) throw std::invalid_argument("one sparse matrix only");
+  const int64_t n_entries = start[n_rows_];
+  SparseRows& s = sparse_;
+  s.start.assign(start, start + n_rows_ + 1);
+  s.column.assign(column, column + n_entries);
+  s.code.resize(n_entries);
+  std::vector<int64_t> begin(n_columns + 1);
+  for (int64_t i = 0; i < n_entries; ++i) ++begin[column[i] + 1];
+  for (int64_t j = 0; j < n_columns; ++j) begin[j + 1] += begin[j];
+  std::vector<int64_t> order(n_entries), at(begin.begin(), begin.end() - 1);
+  for (int64_t i = 0; i < n_entries; ++i) order[at[column[i]]++] = i;
+  s.value_start.assign(1, 0);
+  s.zero_code.resize(n_columns);
+  std::vector<double> distinct;
+  const int64_t base = n_features();
+  columns_.resize(base + n_columns);
+  sparse_feature_.resize(n_columns);
+  for (int64_t j = 0; j < n_columns; ++j) {
+    distinct.assign(1, 0.0);
+    bool missing = false;
+    for (int64_t e = begin[j]; e < begin[j + 1]; ++e) {
+      const double value = values.number(order[e]);
+      if (std::isinf(value) && first_infinite_ < 0) first_infinite_ = base + j;
+      if (std::isnan(value)) missing = true;
+      else if (value != distinct.back()) distinct.push_back(value == 0.0 ? 0.0 : value);
+    }
+    std::sort(distinct.begin(), distinct.end());
+    distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
+    const auto rank = [&](double value) {
+      return static_cast<uint32_t>(std::lower_bound(distinct.begin(), distinct.end(), value) -
+                                   distinct.begin());
+    };
+    for (int64_t e = begin[j]; e < begin[j + 1]; ++e) {
+      const double value = values.number(order[e]);
+      s.code[order[e]] = std::isnan(value) ? static_cast<uint32_t>(distinct.size()) : rank(value);
+    }
+    s.zero_code[j] = rank(0.0);
+    s.values.insert(s.values.end(), distinct.begin(), distinct.end());
+    s.value_start.push_back(static_cast<int64_t>(s.values.size()));
+    Column& out = columns_[base + j];
+    out.store = Store::sparse;
+    out.levels = static_cast<uint32_t>(distinct.size());
+    out.has_missing = missing;
+    out.slot = static_cast<int32_t>(j);
+    sparse_feature_[j] = static_cast<int32_t>(base + j);
+  }
+}
+
+bool Columns::any_missing() const {
+  return std::any_of(columns_.begin(), columns_.end(), [](const Column& c) { return c.has_missing; });
+}
+
+uint32_t Columns::code(int64_t feature, int64_t row) const {
+  const Column& c = columns_[feature];
+  switch (c.store) {
+    case Store::packed: return bit(c.slot, row);
+    case Store::u8: return c.codes8[row];
+    case Store::u16: return c.codes16[row];
+    case Store::u32: return c.codes32[row];
+    case Store::sparse: break;
+  }
+  const int32_t* begin = sparse_.column.data() + sparse_.start[row];
+  const int32_t* end = sparse_.column.data() + sparse_.start[row + 1];
+  const int32_t* found = std::lower_bound(begin, end, c.slot);
+  if (found == end || *found != c.slot) return sparse_.zero_code[c.slot];
+  return sparse_.code[found - sparse_.column.data()];
+}
+
+double Columns::value(int64_t feature, uint32_t code, int64_t row) const {
+  const Column& c = columns_[feature];
+  if (c.store == Store::packed) return static_cast<double>(code);
+  if (c.store == Store::sparse) return sparse_.values[sparse_.value_start[c.slot] + code];
+  return c.raw.number(row);
+}
+
+template <class T>
+bool any_infinite(const T* values, int64_t n, int n_threads) {
+  const int64_t chunk = 1 << 16;
+  std::vector<char> found((n + chunk - 1) / chunk + 1);
+  parallel_chunks(n > (1 << 20) ? n_threads : 1, n, chunk, [&](int64_t begin, int64_t end, int) {
+    found[begin / chunk] = infinite_among(values + begin, end - begin);
+  });
+  return std::find(found.begin(), found.end(), 1) != found.end();
+}
+
+template bool any_infinite<float>(const float*, int64_t, int);
+template bool any_infinite<double>(const double*, int64_t, int);
+
+}  // namespace thetatree

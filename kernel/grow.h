@@ -1,0 +1,55 @@
+// Growing: nodes of rows are split until a rule stops them, depth first or best first.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "columns.h"
+#include "feature_search.h"
+
+namespace thetatree {
+
+struct GrowRules {
+  SearchRules search;
+  int n_classes = 0;  // 0: regression
+  int64_t max_depth = -1;
+  int64_t min_samples_split = 2;
+  double min_impurity_split = 0;
+  int64_t max_leaf_nodes = -1;
+  int64_t max_features = 0;  // 0: all
+  uint64_t seed = 0;
+  std::vector<int8_t> monotonic;  // by feature, or empty
+  int n_threads = 1;
+};
+
+struct Target {
+  const int32_t* classes = nullptr;
+  const double* y = nullptr;
+  const double* weight = nullptr;  // none: every row counts 1
+};
+
+// The tree as arrays, nodes in preorder. Ragged ones come as offsets and items.
+struct GrownTree {
+  std::vector<uint8_t> kind;
+  std::vector<int32_t> feature;
+  std::vector<double> threshold;
+  std::vector<int64_t> child_start{0};
+  std::vector<int32_t> child;
+  std::vector<int64_t> category_start{0};
+  std::vector<int32_t> category, category_branch;
+  std::vector<int32_t> missing_branch;
+  std::vector<double> impurity, score, impurity_decrease, weight;
+  std::vector<int64_t> n_samples;
+  std::vector<double> value;  // node x (classes or 1)
+};
+
+GrownTree grow(const Columns& columns, const Target& target, const GrowRules& rules);
+
+// The best split of every feature at the root.
+struct RootCandidates {
+  std::vector<FeatureSplit> splits;
+  std::vector<double> threshold;
+};
+RootCandidates root_candidates(const Columns& columns, const Target& target, const GrowRules& rules);
+
+}  // namespace thetatree

@@ -1,0 +1,11 @@
+// Instruction sets are picked at run time where a loop gains from them: GCC compiles such a function
+// once per level and the loader resolves it. Elsewhere (other compilers, arm64) the plain loop stands.
+#pragma once
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__linux__) && \
+    !defined(THETATREE_SANITIZE)
+#define THETATREE_CLONES \
+  __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define THETATREE_CLONES
+#endif

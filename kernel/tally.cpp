@@ -1,0 +1,195 @@
+#include "tally.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <utility>
+
+#include "parallel.h"
+
+namespace thetatree {
+namespace {
+
+template <class Body>
+void with_code_type(const Column& column, Body&& body) {
+  if (column.store == Store::u8) body(column.codes<uint8_t>());
+  else if (column.store == Store::u16) body(column.codes<uint16_t>());
+  else body(column.codes<uint32_t>());
+}
+
+// Counts set bits by position: carry-save adders turn sixteen rows into one carry, whose own counter
+// has one word per binary digit, so a row costs about six instructions for 64 columns.
+class BitCounter {
+ public:
+  void add16(const uint64_t* w) {
+    uint64_t twos[8], fours[4], eights[2];
+    for (int i = 0; i < 8; ++i) twos[i] = carry(ones_, w[2 * i], w[2 * i + 1]);
+    for (int i = 0; i < 4; ++i) fours[i] = carry(twos_, twos[2 * i], twos[2 * i + 1]);
+    for (int i = 0; i < 2; ++i) eights[i] = carry(fours_, fours[2 * i], fours[2 * i + 1]);
+    uint64_t up = carry(eights_, eights[0], eights[1]);
+    for (int i = 0; up; ++i) {
+      const uint64_t next = high_[i] & up;
+      high_[i] ^= up;
+      up = next;
+    }
+  }
+  void finish(uint32_t* counts) const {
+    expand(ones_, 0, counts);
+    expand(twos_, 1, counts);
+    expand(fours_, 2, counts);
+    expand(eights_, 3, counts);
+    for (int i = 0; i < kHigh; ++i) expand(high_[i], i + 4, counts);
+  }
+
+ private:
+  static constexpr int kHigh = 29;  // sixteens up to 2^32 rows
+  static uint64_t carry(uint64_t& sum, uint64_t a, uint64_t b) {
+    const uint64_t half = sum ^ a;
+    const uint64_t up = (sum & a) | (half & b);
+    sum = half ^ b;
+    return up;
+  }
+  static void expand(uint64_t word, int shift, uint32_t* counts) {
+    for (; word; word &= word - 1) counts[std::countr_zero(word)] += 1u << shift;
+  }
+  uint64_t ones_ = 0, twos_ = 0, fours_ = 0, eights_ = 0;
+  std::array<uint64_t, kHigh> high_{};
+};
+
+// Set bits of rows[begin, end), by slot.
+void count_bits(const Columns& columns, const uint32_t* rows, int64_t begin, int64_t end, uint32_t* counts) {
+  const int64_t width = columns.words_per_row();
+  const uint64_t* words = columns.words();
+  std::vector<BitCounter> counters(width);
+  uint64_t block[16];
+  for (int64_t i = begin; i < end; i += 16) {
+    const int64_t n = std::min<int64_t>(16, end - i);
+    const uint64_t* row[16];
+    for (int64_t j = 0; j < n; ++j) row[j] = words + rows[i + j] * width;
+    for (int64_t w = 0; w < width; ++w) {
+      for (int64_t j = 0; j < n; ++j) block[j] = row[j][w];
+      for (int64_t j = n; j < 16; ++j) block[j] = 0;
+      counters[w].add16(block);
+    }
+  }
+  for (int64_t w = 0; w < width; ++w) counters[w].finish(counts + w * 64);
+}
+
+void tally_packed_counts(const Columns& columns, const NodeRows& node, int n_threads,
+                         std::vector<double>& tallies) {
+  const int64_t slots = columns.words_per_row() * 64;
+  const int stride = node.stride();
+  const int64_t chunk = std::max<int64_t>(1 << 14, (node.n + 4 * n_threads - 1) / (4 * n_threads));
+  for (int k = 0; k < node.n_classes; ++k) {
+    const int64_t first = node.class_begin[k], n = node.class_begin[k + 1] - first;
+    if (n == 0) continue;
+    std::vector<uint32_t> counts(slots * std::max(1, n_threads));
+    parallel_chunks(n_threads, n, chunk, [&](int64_t begin, int64_t end, int thread) {
+      count_bits(columns, node.rows, first + begin, first + end, counts.data() + thread * slots);
+    });
+    for (int t = 0; t < n_threads; ++t)
+      for (int64_t s = 0; s < slots; ++s) {
+        tallies[s * stride] += counts[t * slots + s];
+        tallies[s * stride + 1 + k] += counts[t * slots + s];
+      }
+  }
+}
+
+}  // namespace
+
+bool prefers_table(const Column& column, const NodeRows& node) {
+  return column.levels <= 256 ? column.levels <= 16 * node.n : column.levels <= 2 * node.n;
+}
+
+void count_codes(const Column& column, const NodeRows& node, std::vector<uint32_t>& counts) {
+  const int n_classes = node.n_classes;
+  counts.assign(static_cast<size_t>(column.levels + 1) * n_classes, 0);
+  with_code_type(column, [&](const auto* codes) {
+    for (int k = 0; k < n_classes; ++k) {
+      uint32_t* of_class = counts.data() + k;
+      for (int64_t i = node.class_begin[k]; i < node.class_begin[k + 1]; ++i)
+        ++of_class[static_cast<size_t>(codes[node.rows[i]]) * n_classes];
+    }
+  });
+}
+
+void sum_codes(const Column& column, const NodeRows& node, std::vector<double>& sums) {
+  const int stride = node.stride();
+  sums.assign(static_cast<size_t>(column.levels + 1) * stride, 0.0);
+  with_code_type(column, [&](const auto* codes) {
+    for_each_row(node, [&](int64_t i, int k) {
+      node.add(i, k, sums.data() + static_cast<size_t>(codes[node.rows[i]]) * stride);
+    });
+  });
+}
+
+void sort_codes(const Column& column, const NodeRows& node, TallyScratch& scratch) {
+  auto& sorted = scratch.sorted;
+  sorted.resize(node.n);
+  with_code_type(column, [&](const auto* codes) {
+    for (int64_t i = 0; i < node.n; ++i)
+      sorted[i] = static_cast<uint64_t>(codes[node.rows[i]]) << 32 | static_cast<uint64_t>(i);
+  });
+  if (node.n < 512) {
+    std::sort(sorted.begin(), sorted.end());
+    return;
+  }
+  const int bits = std::bit_width(column.levels);
+  const int passes = (bits + 10) / 11;
+  const int digit = (bits + passes - 1) / passes;
+  scratch.sorted_swap.resize(node.n);
+  std::array<uint32_t, 2048> count;
+  for (int pass = 0; pass < passes; ++pass) {
+    const int shift = 32 + pass * digit;
+    const uint64_t mask = (1ULL << digit) - 1;
+    count.fill(0);
+    for (const uint64_t item : sorted) ++count[item >> shift & mask];
+    uint32_t total = 0;
+    for (uint64_t d = 0; d <= mask; ++d) total += std::exchange(count[d], total);
+    for (const uint64_t item : sorted) scratch.sorted_swap[count[item >> shift & mask]++] = item;
+    sorted.swap(scratch.sorted_swap);
+  }
+}
+
+void tally_packed(const Columns& columns, const NodeRows& node, int n_threads,
+                  std::vector<double>& tallies) {
+  const int64_t width = columns.words_per_row();
+  const int stride = node.stride();
+  tallies.assign(width * 64 * stride, 0.0);
+  if (node.measure == Measure::counts) {
+    tally_packed_counts(columns, node, n_threads, tallies);
+    return;
+  }
+  // Sums of doubles: a thread owns whole words, so that the order of addition never changes.
+  parallel_for(n_threads, width, [&](int64_t w, int) {
+    double* of_word = tallies.data() + w * 64 * stride;
+    for_each_row(node, [&](int64_t i, int k) {
+      for (uint64_t word = columns.words()[node.rows[i] * width + w]; word; word &= word - 1)
+        node.add(i, k, of_word + std::countr_zero(word) * stride);
+    });
+  });
+}
+
+void tally_sparse(const Columns& columns, const NodeRows& node, SparseTally& out) {
+  const SparseRows& s = columns.sparse();
+  out.count.resize(s.n_columns());
+  for (const int32_t column : out.touched) out.count[column] = 0;
+  out.touched.clear();
+  for (int64_t i = 0; i < node.n; ++i)
+    for (int64_t e = s.start[node.rows[i]]; e < s.start[node.rows[i] + 1]; ++e)
+      if (out.count[s.column[e]]++ == 0) out.touched.push_back(s.column[e]);
+  std::sort(out.touched.begin(), out.touched.end());
+  out.begin.assign(1, 0);
+  for (const int32_t column : out.touched) out.begin.push_back(out.begin.back() + out.count[column]);
+  out.entries.resize(out.begin.back());
+  for (size_t t = 0; t < out.touched.size(); ++t)
+    out.count[out.touched[t]] = static_cast<int32_t>(out.begin[t]);
+  for (int64_t i = 0; i < node.n; ++i)
+    for (int64_t e = s.start[node.rows[i]]; e < s.start[node.rows[i] + 1]; ++e)
+      out.entries[out.count[s.column[e]]++] =
+          static_cast<uint64_t>(s.code[e]) << 32 | static_cast<uint64_t>(i);
+  for (size_t t = 0; t < out.touched.size(); ++t)
+    std::sort(out.entries.begin() + out.begin[t], out.entries.begin() + out.begin[t + 1]);
+}
+
+}  // namespace thetatree

@@ -1,0 +1,53 @@
+"""Decision trees grown from rows and from theta sketches."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+# Name -> where it lives ("module:" is the module itself). Nothing is imported until it is used, so that
+# importing thetatree costs little.
+_PUBLIC = {
+    "CARTClassifier": "thetatree.learn.cart:CARTClassifier",
+    "CARTRegressor": "thetatree.learn.cart:CARTRegressor",
+    "Tree": "thetatree.tree.tree:Tree",
+    "candidates": "thetatree.learn.candidates:candidates",
+    "load": "thetatree.export.model_file:load_model",
+    "criteria": "thetatree.split.criteria:",
+    "export": "thetatree.export:",
+}
+
+__all__ = [
+    "CARTClassifier",
+    "CARTRegressor",
+    "Tree",
+    "__version__",
+    "candidates",
+    "criteria",
+    "export",
+    "load",
+]
+
+if TYPE_CHECKING:
+    from thetatree import export
+    from thetatree.export.model_file import load_model as load
+    from thetatree.learn.candidates import candidates
+    from thetatree.learn.cart import CARTClassifier, CARTRegressor
+    from thetatree.split import criteria
+    from thetatree.tree.tree import Tree
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PUBLIC:
+        raise AttributeError(f"module 'thetatree' has no attribute {name!r}")
+    module_name, _, attribute = _PUBLIC[name].partition(":")
+    module = importlib.import_module(module_name)
+    value = getattr(module, attribute) if attribute else module
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,234 @@
+"""Any table becomes `Rows`: columns of flags, numbers and categories, read in place where that is possible.
+
+A numpy matrix of numbers is passed on as it is; a data frame (whatever narwhals reads) column by column; a
+scipy sparse matrix row-wise without its zeros. Missing values (NaN, None, NA) are NaN in numbers and -1 in
+flags and codes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.utils import check_array
+
+from thetatree.data.categories import Coded, code_values
+from thetatree.data.features import Feature, Kind
+
+_PLAIN = "fiub"  # the dtype kinds that the kernel reads in place: float, int, unsigned, bool
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: values for a number, 0/1/-1 for a flag, codes for a category (with their labels)."""
+
+    name: str
+    kind: Kind
+    values: NDArray[Any]
+    coded: Coded | None = None
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A table ready to be coded or routed. Either `matrix`, or `sparse`, or `columns` holds the values."""
+
+    n_rows: int
+    names: list[str]
+    columns: list[Column] = field(default_factory=list)
+    matrix: NDArray[Any] | None = None
+    sparse: sp.csr_array | None = None
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+        return len(self.names)
+
+
+def is_frame(X: Any) -> bool:
+    """Whether X is a data frame of any library that narwhals reads."""
+    if isinstance(X, np.ndarray):
+        return False
+    import narwhals as nw
+
+    return bool(nw.dependencies.is_into_dataframe(X))
+
+
+def read_rows(
+    X: Any, estimator: Any = None, categorical: Callable[[int, str], bool | None] | None = None
+) -> Rows:
+    """Read a table. `categorical(position, name)` overrules the dtype: True, False, or None to leave it."""
+    if sp.issparse(X):
+        return _read_sparse(X, estimator)
+    if is_frame(X):
+        return _read_frame(X, categorical)
+    X = check_array(
+        X,
+        dtype=None,
+        ensure_all_finite=False,
+        ensure_min_samples=1,
+        ensure_min_features=1,
+        estimator=estimator,
+    )
+    names = default_names(X.shape[1])
+    chosen = [categorical(j, name) for j, name in enumerate(names)] if categorical else []
+    if X.dtype.kind not in _PLAIN:
+        columns = [
+            _object_column(names[j], X[:, j], chosen[j] if chosen else None) for j in range(X.shape[1])
+        ]
+        return Rows(X.shape[0], names, columns)
+    if X.dtype.kind == "f" and X.dtype.itemsize not in (4, 8):
+        X = X.astype(np.float32 if X.dtype.itemsize == 2 else np.float64)
+    if X.dtype.kind == "b" or any(chosen):
+        columns = [_plain_column(names[j], X[:, j], chosen[j] if chosen else None) for j in range(X.shape[1])]
+        return Rows(X.shape[0], names, columns)
+    return Rows(X.shape[0], names, matrix=X)
+
+
+def default_names(n: int) -> list[str]:
+    """Names of columns that have none: x0, x1, ..."""
+    return [f"x{j}" for j in range(n)]
+
+
+def _read_sparse(X: Any, estimator: Any) -> Rows:
+    X = check_array(X, accept_sparse=("csr", "csc"), dtype=None, ensure_all_finite=False, estimator=estimator)
+    rows = sp.csr_array(X)
+    if rows.dtype.kind not in _PLAIN or (rows.dtype.kind == "f" and rows.dtype.itemsize not in (4, 8)):
+        rows = rows.astype(np.float64)
+    if not rows.has_canonical_format:
+        rows = rows.copy() if rows is X else rows
+        rows.sum_duplicates()
+    return Rows(rows.shape[0], default_names(rows.shape[1]), sparse=rows)
+
+
+def _plain_column(name: str, values: NDArray[Any], categorical: bool | None) -> Column:
+    if categorical:
+        return _category(name, code_values(values, name))
+    if values.dtype.kind == "b":
+        return Column(name, "flag", values.view(np.uint8))
+    return Column(name, "number", values)
+
+
+def _category(name: str, coded: Coded) -> Column:
+    return Column(name, "category", coded.codes, coded)
+
+
+def _object_column(name: str, values: NDArray[Any], categorical: bool | None) -> Column:
+    """Read a column of an object array: by what it holds, since its dtype does not say."""
+    if categorical:
+        return _category(name, code_values(values, name))
+    kinds = {type(v) for v in values.tolist() if v is not None and v == v}  # noqa: PLR0124 - NaN is not itself
+    if kinds and kinds <= {bool, np.bool_}:
+        return Column(name, "flag", _flags_with_missing(values))
+    if all(issubclass(kind, (int, float, np.number)) for kind in kinds):
+        return Column(
+            name, "number", np.array([np.nan if v is None else v for v in values], dtype=np.float64)
+        )
+    return _category(name, code_values(values, name))
+
+
+def _flags_with_missing(values: Iterable[Any]) -> NDArray[np.int8]:
+    return np.array([-1 if v is None or v != v else int(v) for v in values], dtype=np.int8)  # noqa: PLR0124
+
+
+def _read_frame(X: Any, categorical: Callable[[int, str], bool | None] | None) -> Rows:
+    import narwhals as nw
+
+    frame = nw.from_native(X, eager_only=True)
+    n_rows, n_columns = frame.shape
+    if n_rows == 0:
+        raise ValueError(
+            f"Found array with 0 sample(s) (shape={frame.shape}) while a minimum of 1 is required."
+        )
+    if n_columns == 0:
+        raise ValueError(
+            f"Found array with 0 feature(s) (shape={frame.shape}) while a minimum of 1 is required."
+        )
+    names = [str(name) for name in frame.columns]
+    columns = [
+        _series_column(name, series, categorical(j, name) if categorical else None)
+        for j, (name, series) in enumerate(zip(names, frame.iter_columns(), strict=True))
+    ]
+    return Rows(n_rows, names, columns, matrix=_shared_matrix(columns))
+
+
+def _shared_matrix(columns: Sequence[Column]) -> NDArray[Any] | None:
+    """Return the matrix whose columns these are, where one block of numbers backs them all in order."""
+    first = columns[0].values
+    base = first.base
+    if base is None or any(c.kind != "number" or c.values.base is not base for c in columns):
+        return None
+    if base.ndim != 2 or base.dtype.kind not in "fiu":
+        return None
+    if base.shape == (len(columns), len(first)):
+        base = base.T
+    if base.shape != (len(first), len(columns)):
+        return None
+    same = all(
+        c.values.__array_interface__["data"] == base[:, j].__array_interface__["data"]
+        and c.values.strides == base[:, j].strides
+        for j, c in enumerate(columns)
+    )
+    return base if same else None
+
+
+def _series_column(name: str, series: Any, categorical: bool | None) -> Column:
+    import narwhals as nw
+
+    dtype = series.dtype
+    if categorical:
+        return _category(name, code_values(series, name))
+    if dtype == nw.Boolean:
+        if series.null_count() == 0:
+            return Column(name, "flag", np.ascontiguousarray(series.to_numpy(), dtype=bool).view(np.uint8))
+        return Column(name, "flag", _flags_with_missing(series.to_list()))
+    if dtype.is_numeric():
+        return Column(name, "number", _numbers(series))
+    if dtype == nw.Object and categorical is None:
+        return _object_column(name, np.asarray(series.to_list(), dtype=object), _object_is_category(series))
+    if dtype in (nw.String, nw.Categorical, nw.Enum, nw.Object):
+        if categorical is False:
+            raise ValueError(
+                f"column {name!r} holds text and is not among categorical_features: add it there, "
+                f'or leave categorical_features="from_dtype"'
+            )
+        return _category(name, code_values(series, name))
+    raise ValueError(
+        f"column {name!r} is of type {dtype}, which is neither a flag, a number nor a category: "
+        f"convert it to a number (a date, say, to days since some day) or to text"
+    )
+
+
+def _object_is_category(series: Any) -> bool | None:
+    """Objects are categories by dtype; flags with gaps (True, False, None) stay flags."""
+    kinds = {type(v) for v in series.to_list() if v is not None and v == v}  # noqa: PLR0124
+    return None if kinds and kinds <= {bool, np.bool_} else True
+
+
+def _numbers(series: Any) -> NDArray[Any]:
+    values = series.to_numpy() if series.null_count() == 0 or series.dtype.is_float() else None
+    if values is None or values.dtype.kind not in "fiu":
+        import narwhals as nw
+
+        values = series.cast(nw.Float64).to_numpy()
+    if values.dtype.kind == "f" and values.dtype.itemsize == 2:
+        values = values.astype(np.float32)
+    return np.asarray(values)
+
+
+def features_of(rows: Rows) -> list[Feature]:
+    """Describe the columns as the tree remembers them."""
+    if not rows.columns:
+        return [Feature(name, "number") for name in rows.names]
+    return [Feature(c.name, c.kind, c.coded.labels if c.coded else ()) for c in rows.columns]
+
+
+def select(rows: Rows, keep: NDArray[np.bool_]) -> Rows:
+    """Return the rows that `keep` marks."""
+    columns = [Column(c.name, c.kind, c.values[keep], c.coded) for c in rows.columns]
+    matrix = rows.matrix[keep] if rows.matrix is not None else None
+    sparse = rows.sparse[keep] if rows.sparse is not None else None
+    return Rows(int(keep.sum()), rows.names, columns, matrix, sparse)

@@ -1,0 +1,20 @@
+"""What a fitted tree can be turned into.
+
+Examples
+--------
+>>> from sklearn.datasets import load_iris
+>>> from thetatree import CARTClassifier, export
+>>> iris = load_iris(as_frame=True)
+>>> model = CARTClassifier(max_depth=2).fit(iris.data, iris.target_names[iris.target])
+>>> print(export.to_text(model))
+classification tree by gini: 3 leaves, depth 2, 150 rows
+all (n = 150): setosa 33%
+├─ petal length (cm) ≤ 2.45 (n = 50): setosa 100%
+└─ petal length (cm) > 2.45 (n = 100): versicolor 50%
+   ├─ petal width (cm) ≤ 1.75 (n = 54): versicolor 91%
+   └─ petal width (cm) > 1.75 (n = 46): virginica 98%
+"""
+
+from thetatree.export.text import to_text
+
+__all__ = ["to_text"]

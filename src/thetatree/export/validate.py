@@ -1,0 +1,136 @@
+"""Whether arrays from a file can be a tree: sizes, ranges, order, and no cycles."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thetatree.data.features import Feature
+from thetatree.tree.tree import SplitKind
+
+_PER_NODE = (
+    "kind",
+    "feature",
+    "threshold",
+    "missing_branch",
+    "impurity",
+    "score",
+    "impurity_decrease",
+    "weighted_n_node_samples",
+    "n_node_samples",
+)
+_WHOLE = (
+    "kind",
+    "feature",
+    "missing_branch",
+    "child_start",
+    "child",
+    "category_start",
+    "category",
+    "category_branch",
+)
+
+
+def check_tree_arrays(
+    arrays: Mapping[str, NDArray[Any]], features: Sequence[Feature], n_outputs: int
+) -> None:
+    """Raise ValueError unless the arrays are those of a tree over these features."""
+    missing = [name for name in (*_PER_NODE, *_WHOLE, "value") if name not in arrays]
+    _require(not missing, f"the tree lacks {missing}")
+    n = len(arrays["kind"])
+    _require(n > 0, "the tree has no node")
+    _require(all(len(arrays[name]) == n for name in _PER_NODE), "arrays over the nodes differ in length")
+    _require(len(arrays["value"]) == n * n_outputs, "values do not fit the number of classes")
+    for name in _WHOLE:
+        values = arrays[name]
+        _require(values.dtype.kind in "iu" or len(values) == 0, f"{name} must hold whole numbers")
+        _require(
+            len(values) == 0 or bool(np.abs(values.astype(np.float64)).max() < 2**31),
+            f"{name} is out of range",
+        )
+    _require(bool(np.isfinite(arrays["value"]).all()), "a value is not finite")
+    _check_children(arrays, n)
+    _check_splits(arrays, features)
+
+
+def _require(holds: bool, message: str) -> None:
+    if not holds:
+        raise ValueError(message)
+
+
+def _check_offsets(start: NDArray[Any], n: int, n_items: int, name: str) -> None:
+    _require(len(start) == n + 1 and start[0] == 0 and start[-1] == n_items, f"{name} does not fit its items")
+    _require(bool((np.diff(start) >= 0).all()), f"{name} must not fall")
+
+
+def _check_children(arrays: Mapping[str, NDArray[Any]], n: int) -> None:
+    start, child = arrays["child_start"], arrays["child"].astype(np.int64)
+    _check_offsets(start, n, len(child), "child_start")
+    _check_offsets(arrays["category_start"], n, len(arrays["category"]), "category_start")
+    _require(len(child) == n - 1, "each node but the root needs one parent")
+    owner = np.repeat(np.arange(n), np.diff(start))
+    # Preorder: children come after their parent, so there can be no cycle.
+    _require(
+        bool((child > owner).all()) and bool((child < n).all()), "a child does not come after its parent"
+    )
+    _require(len(np.unique(child)) == n - 1, "a node has two parents")
+    first = child[start[:-1][np.diff(start) > 0]] if n > 1 else child
+    _require(bool((first == np.flatnonzero(np.diff(start) > 0) + 1).all()), "the nodes are not in preorder")
+
+
+def _check_splits(arrays: Mapping[str, NDArray[Any]], features: Sequence[Feature]) -> None:
+    kind, feature = arrays["kind"], arrays["feature"]
+    n_children = np.diff(arrays["child_start"])
+    leaf = kind == SplitKind.LEAF
+    _require(
+        bool((kind <= SplitKind.MULTIWAY).all()) and bool((kind >= 0).all()), "a split is of no known kind"
+    )
+    _require(bool((n_children[leaf] == 0).all()), "a leaf has children")
+    binary = ~leaf & (kind != SplitKind.MULTIWAY)
+    _require(bool((n_children[binary] == 2).all()), "a two-way split has not two children")
+    _require(
+        bool((n_children[kind == SplitKind.MULTIWAY] >= 2).all()),
+        "a multiway split has fewer than two children",
+    )
+    inner = feature[~leaf]
+    _require(
+        bool((inner >= 0).all() and (inner < len(features)).all()),
+        "a split names a feature that is not there",
+    )
+    branch = arrays["missing_branch"][~leaf]
+    _require(
+        bool((branch >= 0).all() and (branch < n_children[~leaf]).all()), "a missing branch is not there"
+    )
+    _require(
+        not bool(np.isnan(arrays["threshold"][kind == SplitKind.THRESHOLD]).any()),
+        "a threshold is not a number",
+    )
+    _check_categories(arrays, features, n_children)
+
+
+def _check_categories(
+    arrays: Mapping[str, NDArray[Any]], features: Sequence[Feature], n_children: NDArray[Any]
+) -> None:
+    kind, feature, start = arrays["kind"], arrays["feature"], arrays["category_start"]
+    category, branch = arrays["category"], arrays["category_branch"]
+    _require(len(branch) == len(category), "category_branch does not fit category")
+    listed = np.diff(start)
+    takes = (kind == SplitKind.SUBSET) | (kind == SplitKind.MULTIWAY)
+    _require(bool((listed[~takes] == 0).all()), "a split lists categories that it cannot use")
+    flags = [i for i in np.flatnonzero(kind == SplitKind.PRESENCE) if features[feature[i]].kind != "flag"]
+    _require(not flags, "a presence test is on a feature that is no flag")
+    owner = np.repeat(np.arange(len(kind)), listed)
+    if len(owner) == 0:
+        return
+    n_labels = np.array([len(f.labels) for f in features])
+    _require(
+        bool((category >= 0).all() and (category < n_labels[feature[owner]]).all()), "a category is not there"
+    )
+    _require(
+        bool((branch >= 0).all() and (branch < n_children[owner]).all()), "a category's branch is not there"
+    )
+    ascending = (np.diff(category) > 0) | (np.diff(owner) > 0)
+    _require(bool(ascending.all()), "listed categories must ascend")

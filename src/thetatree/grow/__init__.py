@@ -1,0 +1,1 @@
+"""Growing a Tree from tallies: stopping rules, depth first and best first."""

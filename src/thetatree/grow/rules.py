@@ -1,0 +1,40 @@
+"""The rules that a tree is grown by, in the kernel's terms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from thetatree.split.criteria import CODES
+
+
+@dataclass(frozen=True)
+class GrowRules:
+    """Limits and choices; counts are whole numbers here and fractions have been resolved. -1 and 0: none."""
+
+    criterion: str
+    n_classes: int
+    max_depth: int = -1
+    min_samples_split: int = 2
+    min_samples_leaf: float = 1
+    min_weight_leaf: float = 0.0
+    min_impurity_decrease: float = 0.0
+    min_impurity_split: float = 0.0
+    max_leaf_nodes: int = -1
+    max_features: int = 0
+    max_categories: int = 10
+    majority: bool = False
+    random_splits: bool = False
+    positive_gain: bool = False
+    seed: int = 0
+    monotonic: Sequence[int] = ()
+    n_threads: int = 1
+
+    def for_kernel(self) -> dict[str, Any]:
+        """Return the rules as the kernel reads them."""
+        rules = asdict(self)
+        rules["criterion"] = CODES[self.criterion]
+        rules["monotonic"] = list(self.monotonic)
+        rules["min_samples_leaf"] = float(self.min_samples_leaf)
+        return rules

@@ -1,0 +1,197 @@
+"""What every estimator shares: reading rows, routing, and scikit-learn's interface around a `Tree`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from thetatree.data.rows import Rows, default_names, is_frame, read_rows, select
+from thetatree.data.target import Target, read_target, read_weights, with_class_weight
+from thetatree.learn import params
+from thetatree.tree.tree import Tree
+
+
+class TreeEstimator(BaseEstimator):
+    """An estimator whose model is one `Tree`."""
+
+    tree_: Tree
+    n_features_in_: int
+
+    def _read(self, X: Any, *, reset: bool, categorical: Any = "from_dtype") -> Rows:
+        """Read a table and check it against the columns of fit."""
+        chooser = params.categorical_chooser(categorical) if reset else None
+        rows = read_rows(X, self, chooser)
+        if reset:
+            params.check_categorical(categorical, rows.names)
+        elif is_frame(X):
+            self._check_columns(rows)
+        validate_data(self, X if is_frame(X) else _shape_of(rows), reset=reset, skip_check_array=True)
+        return rows
+
+    def _check_columns(self, rows: Rows) -> None:
+        """Name the first column that is not where fit had it, for frames that scikit-learn does not know."""
+        expected = [f.name for f in self.tree_.features]
+        if (
+            rows.n_columns == len(expected)
+            and rows.names != expected
+            and expected != default_names(len(expected))
+        ):
+            at = next(j for j, name in enumerate(expected) if rows.names[j] != name)
+            raise ValueError(
+                f"The feature names should match those that were passed during fit. "
+                f"Column {at} is {rows.names[at]!r}, but fit had {expected[at]!r} there: "
+                f"reorder the columns to {expected}"
+            )
+
+    def _leaves(self, X: Any) -> NDArray[np.int64]:
+        check_is_fitted(self)
+        rows = self._read(X, reset=False)
+        if getattr(self, "missing", None) == "error":
+            _refuse_gaps(rows)
+        return self.tree_.apply_rows(rows, getattr(self, "n_jobs", None))
+
+    def apply(self, X: Any) -> NDArray[np.int64]:
+        """Return the leaf that each row ends in."""
+        return self._leaves(X)
+
+    def decision_path(self, X: Any) -> sp.csr_matrix:
+        """Return which nodes each row passes, as a sparse indicator matrix."""
+        from thetatree.tree.routing import path_matrix
+
+        leaves = self._leaves(X)
+        return path_matrix(self.tree_, leaves)
+
+    def get_depth(self) -> int:
+        """Return the depth of the deepest leaf."""
+        check_is_fitted(self)
+        return self.tree_.max_depth
+
+    def get_n_leaves(self) -> int:
+        """Return the number of leaves."""
+        check_is_fitted(self)
+        return self.tree_.n_leaves
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Mean decrease in impurity by feature, in column order, adding up to 1."""
+        check_is_fitted(self)
+        return self.tree_.compute_feature_importances()
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted model to a JSON file; the file appears whole or not at all."""
+        from thetatree.export.model_file import save_model
+
+        save_model(self, path)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read a model of this class from a file that `save` wrote."""
+        from thetatree.export.model_file import load_model
+
+        model = load_model(path)
+        if not isinstance(model, cls):
+            raise ValueError(
+                f"{path} holds a {type(model).__name__}, not a {cls.__name__}: use thetatree.load"
+            )
+        return model
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = getattr(self, "missing", None) != "error"
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
+
+
+class TreeClassifier(ClassifierMixin, TreeEstimator):
+    """A classification tree."""
+
+    classes_: NDArray[Any]
+
+    def _target(self, y: Any, n_rows: int, sample_weight: Any) -> Target:
+        codes, classes = read_target(y, n_rows, self, classify=True)
+        assert classes is not None
+        weight = read_weights(sample_weight, n_rows)
+        class_weight = getattr(self, "class_weight", None)
+        return Target(codes, classes, with_class_weight(weight, class_weight, codes, classes))
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the class shares of each row's leaf, in the order of `classes_`."""
+        leaves = self._leaves(X)
+        return np.asarray(self.tree_.values[leaves])
+
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the logarithm of `predict_proba`."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.predict_proba(X)))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class of the greatest share in each row's leaf; the first of equals."""
+        leaves = self._leaves(X)
+        return np.asarray(self.classes_[np.argmax(self.tree_.values, axis=1)][leaves])
+
+
+class TreeRegressor(RegressorMixin, TreeEstimator):
+    """A regression tree."""
+
+    def _target(self, y: Any, n_rows: int, sample_weight: Any) -> Target:
+        values, _ = read_target(y, n_rows, self, classify=False)
+        return Target(values, None, read_weights(sample_weight, n_rows))
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """Return the value of each row's leaf."""
+        leaves = self._leaves(X)
+        return np.asarray(self.tree_.values[leaves, 0])
+
+
+def counted_rows(rows: Rows, target: Target) -> tuple[Rows, Target]:
+    """Leave out rows of weight zero, as if they had not been given."""
+    if target.weight is None or target.weight.all():
+        return rows, target
+    keep = target.weight > 0
+    return select(rows, keep), Target(target.y[keep], target.classes, target.weight[keep])
+
+
+class _Shape:
+    """Stands for a table in scikit-learn's checks, which need its shape only."""
+
+    def __init__(self, shape: tuple[int, int]) -> None:
+        self.shape = shape
+        self.ndim = 2
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+
+def _shape_of(rows: Rows) -> Any:
+    return _Shape((rows.n_rows, rows.n_columns))
+
+
+def _refuse_gaps(rows: Rows) -> None:
+    """Raise if any value is missing, naming the column."""
+    arrays = [c.values for c in rows.columns]
+    if rows.matrix is not None and not rows.columns:
+        arrays = [rows.matrix[:, j] for j in range(rows.n_columns)]
+    if rows.sparse is not None:
+        arrays = [rows.sparse.data]
+    for j, values in enumerate(arrays):
+        coded = bool(rows.columns) and rows.columns[j].kind != "number"
+        gaps = (
+            values.view(np.int8) < 0
+            if coded and values.dtype.itemsize == 1
+            else values < 0
+            if coded
+            else (np.isnan(values) if values.dtype.kind == "f" else np.zeros(1, dtype=bool))
+        )
+        if gaps.any():
+            raise ValueError(
+                f"Input X contains NaN: column {rows.names[j]!r} has missing values and missing='error'; "
+                f"fill them, or fit with missing='learnt' or 'majority'"
+            )

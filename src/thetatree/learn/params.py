@@ -1,0 +1,130 @@
+"""Parameters: checked once, with messages that say what would be right, and resolved to plain numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from thetatree.data.features import Feature
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def _is_share(value: Any) -> bool:
+    return isinstance(value, (float, np.floating)) and bool(0.0 < value <= 1.0)
+
+
+def whole(name: str, value: Any, least: int, *, none: bool = False) -> int | None:
+    """Return a whole number of at least `least` (or None where that is allowed)."""
+    if value is None and none:
+        return None
+    if not _is_whole(value) or value < least:
+        allowed = f"a whole number of at least {least}" + (" or None" if none else "")
+        raise ValueError(f"{name} must be {allowed}; got {value!r}")
+    return int(value)
+
+
+def real(name: str, value: Any, least: float, most: float = math.inf) -> float:
+    """Return a number between `least` and `most`."""
+    if not (_is_whole(value) or isinstance(value, (float, np.floating))) or not least <= value <= most:
+        between = f"of at least {least:g}" if math.isinf(most) else f"between {least:g} and {most:g}"
+        raise ValueError(f"{name} must be a number {between}; got {value!r}")
+    return float(value)
+
+
+def choice(name: str, value: Any, options: Sequence[str]) -> str:
+    """Return one of the options."""
+    if value not in options:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, options))}; got {value!r}")
+    return str(value)
+
+
+def count_or_share(name: str, value: Any, n: int, least: int) -> int:
+    """Return a number of rows, given as such or as a share of them (a float up to 1)."""
+    if _is_whole(value):
+        return int(whole(name, value, least) or least)
+    if _is_share(value):
+        return max(least, math.ceil(float(value) * n))
+    raise ValueError(f"{name} must be a whole number of at least {least} or a share in (0, 1]; got {value!r}")
+
+
+def n_features_drawn(value: Any, n: int) -> int:
+    """Resolve max_features; 0 means all of them."""
+    if value is None:
+        return 0
+    if isinstance(value, str):
+        rule = choice("max_features", value, ("sqrt", "log2"))
+        return max(1, int(math.sqrt(n) if rule == "sqrt" else math.log2(n)))
+    if _is_whole(value):
+        return min(n, int(whole("max_features", value, 1) or 1))
+    if _is_share(value):
+        return max(1, int(value * n))
+    raise ValueError(
+        f"max_features must be None, 'sqrt', 'log2', a whole number or a share in (0, 1]; got {value!r}"
+    )
+
+
+def seed_of(random_state: Any) -> int:
+    """Return the seed that a random_state stands for."""
+    if _is_whole(random_state) and random_state >= 0:
+        return int(random_state) & 0xFFFFFFFFFFFFFFFF
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+
+
+def categorical_chooser(value: Any) -> Callable[[int, str], bool | None] | None:
+    """Return a function that says whether a column is categorical: True, False, or None to ask its dtype."""
+    if isinstance(value, str):
+        choice("categorical_features", value, ("from_dtype",))
+        return None
+    if value is None:
+        return lambda position, name: False
+    chosen = list(value) if not isinstance(value, np.ndarray) else value.tolist()
+    if all(isinstance(v, (bool, np.bool_)) for v in chosen):
+        return lambda position, name: bool(chosen[position]) if position < len(chosen) else False
+    return lambda position, name: position in chosen or name in chosen
+
+
+def check_categorical(value: Any, names: Sequence[str]) -> None:
+    """Refuse categorical_features that name columns which are not there."""
+    if value is None or isinstance(value, str):
+        return
+    chosen = list(value) if not isinstance(value, np.ndarray) else value.tolist()
+    if chosen and all(isinstance(v, (bool, np.bool_)) for v in chosen):
+        if len(chosen) != len(names):
+            raise ValueError(f"categorical_features marks {len(chosen)} columns, X has {len(names)}")
+        return
+    for v in chosen:
+        known = v in names if isinstance(v, str) else _is_whole(v) and 0 <= v < len(names)
+        if not known:
+            raise ValueError(f"categorical_features names {v!r}, which is not a column of X: {list(names)}")
+
+
+def monotonic_signs(value: Any, features: Sequence[Feature], n_classes: int) -> list[int]:
+    """Return the constraint of each feature; an empty list where there is none."""
+    if value is None:
+        return []
+    if isinstance(value, dict):
+        names = [f.name for f in features]
+        unknown = [name for name in value if name not in names]
+        if unknown:
+            raise ValueError(f"monotonic_cst names {unknown[0]!r}, which is not a column of X: {names}")
+        value = [value.get(name, 0) for name in names]
+    signs = np.asarray(value)
+    if signs.shape != (len(features),):
+        raise ValueError(
+            f"monotonic_cst has shape {signs.shape} but the input data X has {len(features)} features."
+        )
+    if not np.isin(signs, (-1, 0, 1)).all():
+        raise ValueError("monotonic_cst must be None or an array-like of -1, 0 or 1.")
+    if n_classes > 2:
+        raise ValueError("Monotonicity constraints are not supported with multiclass classification")
+    for feature, sign in zip(features, signs.tolist(), strict=True):
+        if sign and feature.kind == "category":
+            raise ValueError(f"monotonic_cst constrains {feature.name!r}, but a category has no order")
+    return [int(s) for s in signs] if signs.any() else []

@@ -1,0 +1,1 @@
+"""What a split is, and what makes one good."""

@@ -1,0 +1,1 @@
+"""The tree itself: arrays, rules, pruning, importance and prediction, whatever grew it."""

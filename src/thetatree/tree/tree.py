@@ -1,0 +1,337 @@
+"""The one `Tree`: an immutable struct of arrays, nodes in preorder (a parent before its children).
+
+Words: a *branch* is a child of a node, counted from 0; branch 0 is the left one, where the test is true. A
+*leaf* has no branch. Ragged arrays come as offsets and items: the children of node i are
+``child[child_start[i]:child_start[i + 1]]``, its listed categories likewise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from enum import IntEnum
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from thetatree import _kernel
+from thetatree.data.features import Feature
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from thetatree.data.rows import Rows
+    from thetatree.tree.rules import Rule
+
+
+class SplitKind(IntEnum):
+    """How a node sends its rows on."""
+
+    LEAF = 0
+    THRESHOLD = 1  # x <= t goes left; t = inf asks whether the value is known at all
+    PRESENCE = 2  # a flag that is set goes left
+    SUBSET = 3  # a listed category goes left
+    MULTIWAY = 4  # each listed category has its own branch
+
+
+_DTYPES: dict[str, Any] = {
+    "kind": np.uint8,
+    "feature": np.int32,
+    "threshold": np.float64,
+    "child_start": np.int64,
+    "child": np.int32,
+    "category_start": np.int64,
+    "category": np.int32,
+    "category_branch": np.int32,
+    "missing_branch": np.int32,
+    "impurity": np.float64,
+    "score": np.float64,
+    "impurity_decrease": np.float64,
+    "weighted_n_node_samples": np.float64,
+    "n_node_samples": np.int64,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """A decision tree as arrays over its nodes.
+
+    Attributes
+    ----------
+    features : tuple of Feature
+        What the columns are: name, kind, labels.
+    classes : tuple or None
+        The class labels, in the order of `value`'s last axis; None for regression.
+    criterion : str
+        What the splits were chosen by.
+    kind, feature, threshold : ndarray
+        The split of each node; in leaves 0, -2 and -2.0, as in scikit-learn.
+    child_start, child : ndarray
+        The children. `children_left` and `children_right` are their first and last.
+    category_start, category, category_branch : ndarray
+        Listed categories of subset and multiway splits, ascending, and the branch that each takes.
+    missing_branch : ndarray
+        The branch that missing values and unseen categories take; -1 in leaves.
+    impurity, score, impurity_decrease : ndarray
+        The node's impurity; the score its split was chosen by; the impurity decrease, weighted by the
+        node's share of the root as `min_impurity_decrease` is.
+    n_node_samples, weighted_n_node_samples : ndarray
+        Rows and weight.
+    values : ndarray of shape (node_count, n_outputs)
+        Class shares, or the mean (the median for absolute_error).
+    """
+
+    features: tuple[Feature, ...]
+    classes: tuple[Any, ...] | None
+    criterion: str
+    kind: NDArray[np.uint8]
+    feature: NDArray[np.int32]
+    threshold: NDArray[np.float64]
+    child_start: NDArray[np.int64]
+    child: NDArray[np.int32]
+    category_start: NDArray[np.int64]
+    category: NDArray[np.int32]
+    category_branch: NDArray[np.int32]
+    missing_branch: NDArray[np.int32]
+    impurity: NDArray[np.float64]
+    score: NDArray[np.float64]
+    impurity_decrease: NDArray[np.float64]
+    weighted_n_node_samples: NDArray[np.float64]
+    n_node_samples: NDArray[np.int64]
+    values: NDArray[np.float64] = field(repr=False)
+
+    @classmethod
+    def from_arrays(
+        cls,
+        arrays: Mapping[str, NDArray[Any]],
+        features: tuple[Feature, ...],
+        classes: tuple[Any, ...] | None,
+        criterion: str,
+    ) -> Tree:
+        """Build a tree from the kernel's arrays (or a file's); they are made read-only."""
+        own = {name: np.ascontiguousarray(arrays[name], dtype=dtype) for name, dtype in _DTYPES.items()}
+        n_outputs = 1 if classes is None else len(classes)
+        own["values"] = np.asarray(arrays["value"], dtype=np.float64).reshape(-1, n_outputs)
+        for array in own.values():
+            array.flags.writeable = False
+        return cls(features=features, classes=classes, criterion=criterion, **own)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays by name, as `from_arrays` takes them."""
+        out: dict[str, NDArray[Any]] = {name: getattr(self, name) for name in _DTYPES}
+        out["value"] = self.values
+        return out
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {f.name: getattr(self, f.name) for f in fields(self)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name, value in state.items():
+            object.__setattr__(self, name, value)
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Tree):
+            return NotImplemented
+        mine, theirs = self.arrays(), other.arrays()
+        return (
+            self.features == other.features
+            and self.classes == other.classes
+            and self.criterion == other.criterion
+            and all(np.array_equal(mine[name], theirs[name], equal_nan=True) for name in mine)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.node_count, self.feature.tobytes(), self.threshold.tobytes()))
+
+    # ---- scikit-learn's names
+
+    @property
+    def node_count(self) -> int:
+        """Number of nodes."""
+        return len(self.kind)
+
+    @property
+    def capacity(self) -> int:
+        """Number of nodes; nothing is held in reserve."""
+        return self.node_count
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return len(self.features)
+
+    @property
+    def n_outputs(self) -> int:
+        """Always 1: a tree has one target."""
+        return 1
+
+    @property
+    def n_classes(self) -> NDArray[np.intp]:
+        """Number of classes, as an array of one; 1 for regression."""
+        return np.array([self.values.shape[1]], dtype=np.intp)
+
+    @property
+    def max_n_classes(self) -> int:
+        """Number of classes; 1 for regression."""
+        return int(self.values.shape[1])
+
+    @property
+    def value(self) -> NDArray[np.float64]:
+        """`values` in scikit-learn's shape: (node_count, 1, n_classes)."""
+        return self.values[:, np.newaxis, :]
+
+    @cached_property
+    def children_left(self) -> NDArray[np.int64]:
+        """First child of each node; -1 in leaves."""
+        return self._nth_child(last=False)
+
+    @cached_property
+    def children_right(self) -> NDArray[np.int64]:
+        """Last child of each node; -1 in leaves."""
+        return self._nth_child(last=True)
+
+    def _nth_child(self, *, last: bool) -> NDArray[np.int64]:
+        out = np.full(self.node_count, -1, dtype=np.int64)
+        inner = ~self.is_leaf
+        at = self.child_start[1:] - 1 if last else self.child_start[:-1]
+        out[inner] = self.child[at[inner]]
+        return out
+
+    @cached_property
+    def is_leaf(self) -> NDArray[np.bool_]:
+        """Marks the leaves."""
+        return np.equal(self.kind, SplitKind.LEAF)
+
+    @property
+    def n_leaves(self) -> int:
+        """Number of leaves."""
+        return int(self.is_leaf.sum())
+
+    @cached_property
+    def parent(self) -> NDArray[np.int64]:
+        """Parent of each node; -1 at the root."""
+        out = np.full(self.node_count, -1, dtype=np.int64)
+        out[self.child] = np.repeat(np.arange(self.node_count), np.diff(self.child_start))
+        return out
+
+    @cached_property
+    def depth(self) -> NDArray[np.int64]:
+        """Depth of each node; 0 at the root."""
+        out = np.zeros(self.node_count, dtype=np.int64)
+        level = np.zeros(1, dtype=np.int64)
+        while len(level := self.child[_ranges(self.child_start, level)].astype(np.int64)):
+            out[level] = out[self.parent[level]] + 1
+        return out
+
+    @property
+    def max_depth(self) -> int:
+        """Depth of the deepest leaf."""
+        return int(self.depth.max())
+
+    @cached_property
+    def subtree_end(self) -> NDArray[np.int64]:
+        """One past the last node below each node: subtrees are contiguous in preorder."""
+        size = np.ones(self.node_count, dtype=np.int64)
+        parent = self.parent.tolist()
+        sizes = size.tolist()
+        for node in range(self.node_count - 1, 0, -1):
+            sizes[parent[node]] += sizes[node]
+        return np.arange(self.node_count) + np.array(sizes, dtype=np.int64)
+
+    # ---- prediction
+
+    @cached_property
+    def router(self) -> _kernel.Router:
+        """The kernel's view of this tree."""
+        coded = np.array([f.kind != "number" for f in self.features], dtype=np.uint8)
+        return _kernel.Router(
+            self.kind,
+            self.feature,
+            self.threshold,
+            self.child_start,
+            self.child,
+            self.category_start,
+            self.category,
+            self.category_branch,
+            self.missing_branch,
+            coded,
+        )
+
+    def apply(self, X: Any, n_jobs: int | None = None) -> NDArray[np.int64]:
+        """Return the leaf of each row.
+
+        Parameters
+        ----------
+        X : table
+            Whatever the estimators read, with the columns that the tree was grown on.
+        n_jobs : int, optional
+            Threads; all by default.
+        """
+        from thetatree.data.rows import read_rows
+
+        return self.apply_rows(read_rows(X), n_jobs)
+
+    def apply_rows(self, rows: Rows, n_jobs: int | None = None) -> NDArray[np.int64]:
+        """Return the leaf of each row that has been read already."""
+        from thetatree.tree.routing import route_rows
+
+        return route_rows(self, rows, n_jobs)
+
+    def decision_path(self, X: Any) -> sp.csr_matrix:
+        """Return which nodes each row passes, as a sparse indicator matrix (row × node)."""
+        from thetatree.tree.routing import path_matrix
+
+        return path_matrix(self, self.apply(X))
+
+    # ---- what it says
+
+    def rules(self) -> list[Rule]:
+        """Return one readable rule per leaf, from left to right."""
+        from thetatree.tree.rules import rules_of
+
+        return rules_of(self)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the nodes as a data frame, one row each."""
+        from thetatree.tree.rules import frame_of
+
+        return frame_of(self)
+
+    def compute_feature_importances(self, normalize: bool = True) -> NDArray[np.float64]:
+        """Return the mean decrease in impurity by feature, in column order."""
+        total = np.zeros(self.n_features)
+        inner = ~self.is_leaf
+        np.add.at(total, self.feature[inner], np.maximum(self.impurity_decrease[inner], 0.0))
+        if normalize and total.sum() > 0:
+            total /= total.sum()
+        return total
+
+    def prune(self, *, ccp_alpha: float | None = None, at: Any = None) -> Tree:
+        """Return a smaller tree.
+
+        Parameters
+        ----------
+        ccp_alpha : float, optional
+            Minimal cost-complexity pruning: links whose effective alpha is at most this are cut.
+        at : sequence of int, optional
+            Nodes that become leaves.
+        """
+        from thetatree.tree.prune import cut_at, weakest_below
+
+        if (ccp_alpha is None) == (at is None):
+            raise ValueError("give either ccp_alpha or at")
+        if ccp_alpha is not None:
+            at = weakest_below(self, ccp_alpha)
+        return cut_at(self, np.asarray(at, dtype=np.int64))
+
+
+def _ranges(start: NDArray[np.int64], nodes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Positions of all items of the given nodes in a ragged array."""
+    counts = start[nodes + 1] - start[nodes]
+    offsets = np.repeat(start[nodes] - np.cumsum(counts) + counts, counts)
+    return offsets + np.arange(int(counts.sum()))
