@@ -38,11 +38,14 @@ struct Score {
   double value = 0, second = 0, third = 0;
 };
 
+// std::fmax minds NaN and is therefore a call; nothing here is NaN.
+inline double larger(double a, double b) { return a > b ? a : b; }
+
 // A later score must beat the best by more than this share of its scale.
 constexpr double kTie = 1e-12;
 
 inline int compare_scores(double candidate, double best, double scale) {
-  const double tolerance = kTie * std::fmax(std::fabs(best), scale);
+  const double tolerance = kTie * larger(std::fabs(best), scale);
   return candidate > best + tolerance ? 1 : candidate < best - tolerance ? -1 : 0;
 }
 
@@ -81,14 +84,14 @@ inline double class_impurity(Impurity kind, const double* counts, int n_classes,
   switch (kind) {
     case Impurity::gini:
       for (int k = 0; k < n_classes; ++k) sum += counts[k] * counts[k];
-      return std::fmax(0.0, 1.0 - sum / (weight * weight));
+      return larger(0.0, 1.0 - sum / (weight * weight));
     case Impurity::entropy:
       for (int k = 0; k < n_classes; ++k)
         if (counts[k] > 0) sum -= counts[k] / weight * std::log2(counts[k] / weight);
-      return std::fmax(0.0, sum);
+      return larger(0.0, sum);
     default:
-      for (int k = 0; k < n_classes; ++k) sum = std::fmax(sum, counts[k]);
-      return std::fmax(0.0, 1.0 - sum / weight);
+      for (int k = 0; k < n_classes; ++k) sum = larger(sum, counts[k]);
+      return larger(0.0, 1.0 - sum / weight);
   }
 }
 
@@ -199,7 +202,7 @@ struct Binomial : OtherCriterion<Width, Binomial<Width>> {
   using OtherCriterion<Width, Binomial<Width>>::OtherCriterion;
   Score score(const double* l, double wl, const double* r, double wr) const {
     const double rate = this->node.total[1] / this->node.weight;
-    return {std::fmax(-log_two_sided(l[1], wl, rate), -log_two_sided(r[1], wr, rate))};
+    return {larger(-log_two_sided(l[1], wl, rate), -log_two_sided(r[1], wr, rate))};
   }
 };
 
@@ -221,12 +224,12 @@ struct Theta : OtherCriterion<Width, Theta<Width>, Impurity::mode> {
   Score score(const double* l, double wl, const double* r, double wr) const {
     double left = 0, right = 0;
     for (int k = 0; k < this->width(); ++k) {
-      left = std::fmax(left, l[k]);
-      right = std::fmax(right, r[k]);
+      left = larger(left, l[k]);
+      right = larger(right, r[k]);
     }
     return {(left + right) / this->node.weight,
             weighted_delta<Width>(this->node, this->width(), l, wl, r, wr),
-            std::fmin(wl, wr) / this->node.weight};
+            (wl < wr ? wl : wr) / this->node.weight};
   }
 };
 

@@ -74,7 +74,8 @@ class Scanner {
     for (int i = 0; i < stride_; ++i) {
       a[i] = prefix[i];
       // Rounding of weights must not leave a side with less than nothing of a class.
-      b[i] = is_sum_of_y(i) ? known_[i] - prefix[i] : std::fmax(0.0, known_[i] - prefix[i]);
+      b[i] = known_[i] - prefix[i];
+      if (!is_sum_of_y(i) && b[i] < 0) b[i] = 0;
     }
     ordinal_ = ordinal;
     code_ = code;

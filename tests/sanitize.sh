@@ -7,14 +7,20 @@ shift
 root=$(cd "$(dirname "$0")/.." && pwd)
 python=$(cd "$(dirname "$python")" && pwd)/$(basename "$python")
 target=$root/build/sanitize
+
+# An environment of its own that sees the other one's packages, but not its editable thetatree.
+"$python" -m venv --without-pip "$target/venv"
+site=$("$target/venv/bin/python" -c "import sysconfig; print(sysconfig.get_path('purelib'))")
+"$python" -c "import sysconfig; print(sysconfig.get_path('purelib'))" > "$site/packages.pth"
+rm -rf "$site/thetatree"
 "$python" -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --upgrade \
-  --target "$target/site" --config-settings=cmake.define.THETATREE_SANITIZE=ON \
+  --target "$site" --config-settings=cmake.define.THETATREE_SANITIZE=ON \
   --config-settings=build-dir="$target/cmake" "$root"
-asan=$(c++ -print-file-name=libasan.so)
-ubsan=$(c++ -print-file-name=libubsan.so)
+
 # The interpreter itself leaks on exit, so leaks are not looked for.
-export LD_PRELOAD="$asan $ubsan" ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1
-export PYTHONPATH="$target/site" THETATREE_ORACLE_PROBLEMS="${THETATREE_ORACLE_PROBLEMS:-500}"
+LD_PRELOAD="$(c++ -print-file-name=libasan.so) $(c++ -print-file-name=libubsan.so)"
+export LD_PRELOAD ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1
+export THETATREE_ORACLE_PROBLEMS="${THETATREE_ORACLE_PROBLEMS:-500}"
 cd "$root"
-"$python" -c "import thetatree; assert thetatree.__file__.startswith('$target'), thetatree.__file__"
-exec "$python" -m pytest -q -p no:cacheprovider "$@"
+"$target/venv/bin/python" -c "import thetatree; assert thetatree.__file__.startswith('$target'), thetatree.__file__"
+exec "$target/venv/bin/python" -m pytest -q -p no:cacheprovider "$@"
