@@ -123,9 +123,15 @@ def test_text_and_clickhouse_cells():
 
 @pytest.mark.parametrize(
     ("text", "where"),
-    [("AQMDAAAezJ*=", "character 10: '\\*'"), ("AQMDAAAezJM=AQ", "character 12"), ("AQMDA", "character 5: base64 ends"),
-     ("01030300001ecc9", "character 15: an odd number"), ("0x01zz", "character 4: 'z'"), ("=", "character 0")],
-)  # fmt: skip
+    [
+        ("AQMDAAAezJ*=", "character 10: '\\*'"),
+        ("AQMDAAAezJM=AQ", "character 12"),
+        ("AQMDA", "character 5: base64 ends"),
+        ("01030300001ecc9", "character 15: an odd number"),
+        ("0x01zz", "character 4: 'z'"),
+        ("=", "character 0"),
+    ],
+)
 def test_rubbish_in_text(text, where):
     with pytest.raises(SketchFormatError, match=f"cell 0, {where}"):
         read_cells(pa.array([text]), lambda i: f"cell {i}")

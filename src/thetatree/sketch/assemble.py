@@ -1,7 +1,7 @@
 """From named sketches, in any order and from any source, to the data of a sketch set.
 
-A source gives rows (what each sketch is called) and a column (the sketches). Here names become entries: forms are
-told apart, kinds settled, missing value rows filled with empty sketches, and everything is checked.
+A source gives rows (what each sketch is called) and a column (the sketches). Here names become entries: forms
+are told apart, kinds settled, missing value rows filled with empty sketches, and everything is checked.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def sorted_labels(labels: set[Label]) -> tuple[Label, ...]:
     if len(types) > 1:
         names = ", ".join(sorted(map(repr, labels)))
         raise SketchSetError(f"class labels of several types: {names}; write all as text, or all as numbers")
-    return tuple(sorted(labels))  # type: ignore[type-var]
+    return tuple(sorted(labels))
 
 
 def _form_of(rows: Sequence[Row]) -> tuple[Form, tuple[Label, ...]]:
@@ -92,7 +92,8 @@ def _form_of(rows: Sequence[Row]) -> tuple[Form, tuple[Label, ...]]:
         form = "one_vs_all" if labelled_features else "class_free"
     if form == "one_vs_all" and len(classes) > 1:
         raise SketchSetError(
-            f"sketches of {len(classes)} classes and of all keys; give either every class, or one class and all keys"
+            f"sketches of {len(classes)} classes and of all keys; give either every class, or one class and "
+            "all keys"
         )
     needed: list[Label | None] = [*classes] if form == "per_class" else [None, *classes]
     for label in needed:
@@ -103,7 +104,9 @@ def _form_of(rows: Sequence[Row]) -> tuple[Form, tuple[Label, ...]]:
 
 
 def _settle_flags(rows: Sequence[Row], kinds: Mapping[str, Kind]) -> tuple[list[Row], dict[str, Kind]]:
-    """A flag's value "0" is its absent sketch. Undeclared features whose only values are "0" and "1" are flags."""
+    """A flag's value "0" is its absent sketch. Undeclared features whose only values are "0" and "1" are
+    flags.
+    """
     values: dict[str, set[str]] = defaultdict(set)
     for row in rows:
         if row.feature is not None and row.value is not None:

@@ -1,7 +1,7 @@
 """Do the sketches of a set fit together? Each refusal says how many keys contradict it.
 
-A hash held by two sketches is in both sets, whatever their thresholds: exclusive sets share no held hash. A hash of a
-smaller set must be held by the larger one if it is below both thresholds.
+A hash held by two sketches is in both sets, whatever their thresholds: exclusive sets share no held hash. A
+hash of a smaller set must be held by the larger one if it is below both thresholds.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ def _check_classes(data: SketchData) -> None:
     repeated = data.column.repeated(totals)
     if repeated:
         raise SketchSetError(
-            f"the classes overlap: {repeated} of {int(data.column.held[totals].sum())} held keys are in more than one "
+            f"the classes overlap: {repeated} of {int(data.column.held[totals].sum())} held keys are in "
+            "more than one "
             f"of {', '.join(map(repr, data.classes))}; give each key one class before sketching"
         )
 
@@ -82,7 +83,8 @@ def _check_kind(data: SketchData, klass: int, index: int) -> None:
         repeated = data.column.repeated(positions)
         if repeated:
             raise SketchSetError(
-                f"{where}feature {feature.name!r} is declared a category, but {repeated} held keys have several of its "
+                f"{where}feature {feature.name!r} is declared a category, but {repeated} held keys have "
+                "several of its "
                 "values; declare it multi, or keep one value for each key"
             )
     elif feature.kind == "threshold":
@@ -90,7 +92,8 @@ def _check_kind(data: SketchData, klass: int, index: int) -> None:
         if broken is not None:
             lower, upper = feature.values[broken], feature.values[broken + 1]
             raise SketchSetError(
-                f"{where}feature {feature.name!r}: keys under {lower!r} are missing under {upper!r}; thresholds must be "
+                f"{where}feature {feature.name!r}: keys under {lower!r} are missing under {upper!r}; "
+                "thresholds must be "
                 "nested: make each from all rows below its cut"
             )
 
@@ -105,7 +108,9 @@ def first_not_nested(column: SketchColumn, positions: list[int]) -> int | None:
 
 
 def verified_kind(values: list[str], by_class: list[list[int]], column: SketchColumn) -> Kind:
-    """Tell from the hashes what values are to each other: by_class has their sketches' positions class by class."""
+    """Tell from the hashes what values are to each other: by_class has their sketches' positions class by
+    class.
+    """
     if all(map(is_cut, values)) and all(
         first_not_nested(column, positions) is None for positions in by_class
     ):
@@ -116,8 +121,8 @@ def verified_kind(values: list[str], by_class: list[list[int]], column: SketchCo
 def restrict_absent(data: SketchData) -> SketchColumn:
     """Cut absent sketches that also hold other classes' keys down to their own class.
 
-    Some tools write "all rows without the feature" into each class's file. Their foreign keys must then be those of
-    the other classes; anything else is refused.
+    Some tools write "all rows without the feature" into each class's file. Their foreign keys must then be
+    those of the other classes; anything else is refused.
     """
     entries, column = data.entries, data.column
     absent = [i for i, key in enumerate(entries.keys) if key.absent and key.klass != ALL]
@@ -149,6 +154,6 @@ def _check_foreign(data: SketchData, absent: int, total: int) -> None:
     both, here, _ = pair.overlaps([0], [3])[0]
     if both != here:
         raise SketchSetError(
-            f"{data.row(absent)}: {here - both} of its keys are in no class (of {here} that are not in its own); "
-            "make absent sketches from the rows of the class"
+            f"{data.row(absent)}: {here - both} of its keys are in no class (of {here} that are not in its "
+            "own); make absent sketches from the rows of the class"
         )

@@ -1,7 +1,7 @@
 """A column of theta sketches in three flat arrays, and the set algebra on it.
 
-theta: the threshold θ as DataSketches stores it, an integer in (0, 2^63 - 1]; 2^63 - 1 is θ = 1, an exact sketch.
-held: how many hashes a sketch holds, all of them below theta and ascending.
+theta: the threshold θ as DataSketches stores it, an integer in (0, 2^63 - 1]; 2^63 - 1 is θ = 1, an exact
+sketch. held: how many hashes a sketch holds, all of them below theta and ascending.
 """
 
 from __future__ import annotations
@@ -43,7 +43,10 @@ class SketchColumn:
     def concatenate(cls, columns: Sequence[SketchColumn]) -> SketchColumn:
         """Give the sketches of all columns, one after the other."""
         starts = np.cumsum([0, *(len(column.hashes) for column in columns)])
-        offsets = [column.offsets[1:] - column.offsets[0] + start for column, start in zip(columns, starts)]
+        offsets = [
+            column.offsets[1:] - column.offsets[0] + start
+            for column, start in zip(columns, starts, strict=False)
+        ]
         return cls(
             np.concatenate([column.hashes for column in columns]),
             np.concatenate([np.zeros(1, np.int64), *offsets]),
@@ -74,7 +77,8 @@ class SketchColumn:
     @cached_property
     def exact(self) -> npt.NDArray[np.bool_]:
         """Whether each sketch holds its whole set."""
-        return self.thetas == MAX_THETA
+        exact: npt.NDArray[np.bool_] = self.thetas == MAX_THETA
+        return exact
 
     def same(self, other: SketchColumn) -> bool:
         """Whether both hold the same sketches in the same order."""

@@ -27,8 +27,8 @@ class Interval(NamedTuple):
 def interval(held: npt.ArrayLike, theta: npt.ArrayLike, level: float = 0.95) -> Interval:
     """Estimate counts from the keys held below theta, by the score interval.
 
-    A set of n keys has Binomial(n, θ) of them below θ. The bounds are the n at which the m held ones would be z
-    standard deviations away; m keys are there for certain, so no bound is below m.
+    A set of n keys has Binomial(n, θ) of them below θ. The bounds are the n at which the m held ones would be
+    z standard deviations away; m keys are there for certain, so no bound is below m.
     """
     if not 0 < level < 1:
         raise SketchError(f"level={level} is not a probability between 0 and 1; try 0.95")

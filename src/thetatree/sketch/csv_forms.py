@@ -1,7 +1,8 @@
 """Sketches in CSV files, in the forms that warehouses and other tools write.
 
-``feature,sketch``; ``identifier,sketch_feature_present,sketch_feature_absent``; ``feature,sketch_type,sketch_data``;
-and the long table itself. The total is the row named "total" or not named at all. Cells may be of any size.
+``feature,sketch``; ``identifier,sketch_feature_present,sketch_feature_absent``;
+``feature,sketch_type,sketch_data``; and the long table itself. The total is the row named "total" or not
+named at all. Cells may be of any size.
 """
 
 from __future__ import annotations

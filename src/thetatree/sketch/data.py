@@ -1,8 +1,9 @@
-"""What a sketch set consists of, as plain immutable data; everything else in this folder makes it or reads it.
+"""What a sketch set consists of, as plain immutable data; everything else in this folder makes it or reads
+it.
 
-entry: one sketch and what it is the sketch of. An entry belongs to a class or to all keys (class -1); it is a total
-(feature -1), the keys known to have a value for a feature (value -1), or the keys for which one value is present or
-absent.
+entry: one sketch and what it is the sketch of. An entry belongs to a class or to all keys (class -1); it is a
+total (feature -1), the keys known to have a value for a feature (value -1), or the keys for which one value
+is present or absent.
 
 form: ``per_class`` has every entry per class. ``one_vs_all`` has them for one class and for all keys.
 ``class_free`` has features for all keys, and of each class just the total.

@@ -1,7 +1,8 @@
 """What a sketch set holds, and what it can not resolve.
 
-A node's keys are seen only as far as the coarsest sketch that decides them. Halving at each level, a class with m held
-keys has about m / 2^depth of them in a node at that depth; below some 200 held keys counts become rough.
+A node's keys are seen only as far as the coarsest sketch that decides them. Halving at each level, a class
+with m held keys has about m / 2^depth of them in a node at that depth; below some 200 held keys counts become
+rough.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ def describe(data: SketchData) -> str:
     kinds = Counter(feature.kind for feature in data.features)
     shown = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items())) or "none"
     lines = [
-        f"sketch set, {data.form.replace('_', '-')}: {len(data.entries)} sketches, {len(data.column.hashes):,} held keys, "
+        f"sketch set, {data.form.replace('_', '-')}: {len(data.entries)} sketches, "
+        f"{len(data.column.hashes):,} held keys, "
         f"{8 * len(data.column.hashes) / 1e6:.1f} MB",
         f"key: {data.origin.key or 'not named'}; target: {data.origin.target or 'not named'}; "
         f"lg_k: {'not declared' if data.origin.lg_k is None else data.origin.lg_k}; seed: {data.origin.seed}",
@@ -43,7 +45,8 @@ def _class_line(data: SketchData, klass: int) -> str:
         return f"{name}: {count:,.0f} keys, {data.column.held[i]:,} held"
     bounds = interval(data.column.held[i], data.column.theta[i])
     margin = float(bounds.upper - bounds.lower) / 2
-    return f"{name}: {count:,.0f} ± {margin:,.0f} keys, {data.column.held[i]:,} held, θ = {data.column.theta[i]:.3g}"
+    held, theta = data.column.held[i], data.column.theta[i]
+    return f"{name}: {count:,.0f} ± {margin:,.0f} keys, {held:,} held, θ = {theta:.3g}"
 
 
 def deciding_theta(data: SketchData, klass: int) -> float:
@@ -51,11 +54,7 @@ def deciding_theta(data: SketchData, klass: int) -> float:
     own = float(data.column.theta[data.entries.total(klass)])
     if data.form == "per_class":
         return own
-    present = [
-        i
-        for i, key in enumerate(data.entries.keys)
-        if key.klass == ALL and key.feature != NONE and key.value != NONE
-    ]
+    present = [i for i, key in enumerate(data.entries.keys) if key.klass == ALL and key.value != NONE]
     seen = np.minimum(data.column.theta[present], own) if present else np.array([own])
     return float(np.median(seen))
 
@@ -72,7 +71,8 @@ def _limits(data: SketchData, klass: int) -> list[str]:
         return []
     depth = short[0]
     line = (
-        f"! class {data.classes[klass]!r}: about {held[depth]:,.0f} held keys in a node at depth {depth}; below {ENOUGH} "
+        f"! class {data.classes[klass]!r}: about {held[depth]:,.0f} held keys in a node at depth {depth}; "
+        f"below {ENOUGH} "
         "its counts are rough"
     )
     if count / 2**depth < ENOUGH:

@@ -1,4 +1,6 @@
-"""What can be wrong with sketches. All are ValueErrors; each message names the place, the value and the remedy."""
+"""What can be wrong with sketches. All are ValueErrors; each message names the place, the value and the
+remedy.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ class SketchFormatError(SketchError):
 
 
 class SketchSetError(SketchError):
-    """Sketches that are each in order but do not fit together: a value outside its total, overlapping classes."""
+    """Sketches that are each in order but do not fit together: a value outside its total, overlapping
+    classes.
+    """
 
 
 class BuildError(SketchError):

@@ -1,4 +1,5 @@
-"""What the values of a feature are to each other. Declared, or verified from the hashes; never guessed from names.
+"""What the values of a feature are to each other. Declared, or verified from the hashes; never guessed from
+names.
 
 flag: one value, "1". category: values that exclude each other. multi: several values may hold for one key.
 threshold: ordered cuts, "<=30" lying inside "<=40".
@@ -99,7 +100,9 @@ def check_kinds(kinds: Mapping[str, Any] | None) -> dict[str, Kind]:
 
 
 def split_name(name: str, declared: Mapping[str, Kind]) -> tuple[str, str]:
-    """Split a sketch's name into feature and value, if the feature's kind is declared; else it is a flag's name."""
+    """Split a sketch's name into feature and value, if the feature's kind is declared; else it is a flag's
+    name.
+    """
     for match in re.finditer(r"<=|=", name):
         feature, value = name[: match.start()], name[match.start() :]
         kind = declared.get(feature)

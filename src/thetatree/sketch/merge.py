@@ -1,10 +1,12 @@
 """Uniting sketch sets: partitions, days, owners.
 
-The union of two trimmed sketches, trimmed, is the trimmed sketch of the union: so merging in any order and grouping
-gives the bytes of one pass over all rows. k is the least that the parts declare, entry by entry where features differ.
+The union of two trimmed sketches, trimmed, is the trimmed sketch of the union: so merging in any order and
+grouping gives the bytes of one pass over all rows. k is the least that the parts declare, entry by entry
+where features differ.
 
-A feature that only some parts have keeps those parts' totals as its known keys: the others say nothing about it. Where
-one key is present in one part and absent in another, it stays in both unions, and whoever reads them lets present win.
+A feature that only some parts have keeps those parts' totals as its known keys: the others say nothing about
+it. Where one key is present in one part and absent in another, it stays in both unions, and whoever reads
+them lets present win.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ import numpy as np
 from thetatree.sketch.assemble import sorted_labels
 from thetatree.sketch.check import check
 from thetatree.sketch.column import SketchColumn
-from thetatree.sketch.data import ALL, NONE, Entries, EntryKey, Label, Origin, SketchData
+from thetatree.sketch.data import ALL, NONE, Entries, EntryKey, Form, Label, Origin, SketchData
 from thetatree.sketch.errors import SketchSetError
 from thetatree.sketch.kinds import Feature
 
@@ -65,7 +67,7 @@ def _unite(parts: Sequence[SketchData], places: list[list[tuple[int, int]]], k: 
 
 
 def _k_of(key: EntryKey, data: SketchData) -> int:
-    plain = key.feature == NONE or key.value == NONE
+    plain = key.value == NONE
     lg_k = data.origin.lg_k if plain else data.features[key.feature].lg_k
     return 0 if lg_k is None else 1 << lg_k
 
@@ -131,7 +133,7 @@ def _index(part: SketchData, name: str) -> int | None:
     return next((i for i, feature in enumerate(part.features) if feature.name == name), None)
 
 
-def _common_form(parts: Sequence[SketchData]) -> str:
+def _common_form(parts: Sequence[SketchData]) -> Form:
     forms = sorted({part.form for part in parts})
     if len(forms) > 1:
         raise SketchSetError(
@@ -170,11 +172,13 @@ def _common_feature(found: list[Feature]) -> Feature:
     for other in found[1:]:
         if other.kind != first.kind:
             raise SketchSetError(
-                f"feature {first.name!r} is a {first.kind} in one set and a {other.kind} in another; declare one kind"
+                f"feature {first.name!r} is a {first.kind} in one set and a {other.kind} in another; "
+                "declare one kind"
             )
         if other.edges != first.edges:
             raise SketchSetError(
-                f"feature {first.name!r} has other edges in another set ({_shown(first)} against {_shown(other)}); "
+                f"feature {first.name!r} has other edges in another set ({_shown(first)} against "
+                f"{_shown(other)}); "
                 "sketch the parts with like=, or with the same edges="
             )
     values = sorted({value for feature in found for value in feature.values})

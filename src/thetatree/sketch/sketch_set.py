@@ -24,8 +24,8 @@ from thetatree.sketch.wire import DEFAULT_SEED
 class SketchSet:
     """All sketches of one problem: per class a total, and per class, feature and value the keys that have it.
 
-    Make one with `thetatree.sketch`, `SketchSet.read` or `SketchSet.from_sketches`. It never changes: every method
-    gives a new one.
+    Make one with `thetatree.sketch`, `SketchSet.read` or `SketchSet.from_sketches`. It never changes: every
+    method gives a new one.
 
     Parameters
     ----------
@@ -46,8 +46,8 @@ class SketchSet:
     ... })
     >>> parts
     SketchSet(per_class, classes=('negative', 'positive'), features=1, sketches=4, held=410)
-    >>> parts.counts()[["class", "feature", "value", "estimate"]].to_string(index=False)
-    '   class feature value  estimate\\nnegative    None  None     200.0\\nnegative     red     1      50.0\\npositive    None  None     100.0\\npositive     red     1      60.0'
+    >>> parts.counts()["estimate"].tolist()
+    [200.0, 50.0, 100.0, 60.0]
     """
 
     __slots__ = ("_data",)
@@ -70,13 +70,14 @@ class SketchSet:
         Parameters
         ----------
         source
-            A Parquet or CSV path, an Arrow table of the long form, a list of any of these (parts, which are merged),
-            or a dict from class label to one of these; the label None stands for all keys.
+            A Parquet or CSV path, an Arrow table of the long form, a list of any of these (parts, which are
+            merged), or a dict from class label to one of these; the label None stands for all keys.
         target
             For one CSV of class-free sketches: rows named ``target=label`` are the classes.
         kinds
-            Kind by feature, where the source does not declare it. In CSV files, names such as ``color=red`` or
-            ``age<=30`` are values of a feature only if its kind is declared here; otherwise each is a flag.
+            Kind by feature, where the source does not declare it. In CSV files, names such as ``color=red``
+            or ``age<=30`` are values of a feature only if its kind is declared here; otherwise each is a
+            flag.
         lg_k
             What the sketches are trimmed to when merged, where the source does not say.
         seed
@@ -98,8 +99,9 @@ class SketchSet:
         Parameters
         ----------
         sketches
-            ``{class: {"total": s, name: present or (present, absent)}}``. The class ``"total"`` or None stands for all
-            keys. A name is a flag's, or a pair (feature, value). A sketch is a datasketches object, bytes, or text.
+            ``{class: {"total": s, name: present or (present, absent)}}``. The class ``"total"`` or None
+            stands for all keys. A name is a flag's, or a pair (feature, value). A sketch is a datasketches
+            object, bytes, or text.
         kinds
             Kind by feature, for features given as pairs; what is not declared is verified from the hashes.
         lg_k
@@ -120,13 +122,15 @@ class SketchSet:
     def merge(self, *others: SketchSet) -> SketchSet:
         """Unite with other sets: partitions, days, owners with features of their own.
 
-        Any order and grouping gives the same bytes, those of one pass over all rows. Sets must agree on key, target,
-        hash and form, and on the edges of the features that they share.
+        Any order and grouping gives the same bytes, those of one pass over all rows. Sets must agree on key,
+        target, hash and form, and on the edges of the features that they share.
         """
         return SketchSet(_merge.merge([self._data, *(other._data for other in others)])) if others else self
 
     def counts(self, level: float = 0.95) -> pd.DataFrame:
-        """Give what each sketch counts: class, feature, value, absent, estimate, lower, upper, theta, held."""
+        """Give what each sketch counts: class, feature, value, absent, estimate, lower, upper, theta,
+        held.
+        """
         return _counts.counts(self._data, level)
 
     def describe(self) -> str:
@@ -173,7 +177,9 @@ class SketchSet:
         *,
         absent: bool = False,
     ) -> tuple[np.ndarray[Any, np.dtype[np.uint64]], float]:
-        """Give the held hashes and θ of one sketch; no feature is the total, no value the feature's known keys."""
+        """Give the held hashes and θ of one sketch; no feature is the total, no value the feature's known
+        keys.
+        """
         if label is not None and label not in self.classes:
             raise SketchSetError(
                 f"no class {label!r} in the set; it has {_some(list(map(repr, self.classes)))}"

@@ -1,14 +1,14 @@
-"""The long table: one row for each sketch, ``class, feature, value, sketch[, absent][, n]``, in Arrow and Parquet.
+"""The long table: one row for each sketch, ``class, feature, value, sketch[, absent][, n]``, in Arrow and
+Parquet.
 
-A total has no feature, a feature's known keys no value, and a row about all keys no class. A flag's absent sketch is
-its value "0"; other absent sketches are marked in the column ``absent``. The schema's metadata say what the rows can
-not: kinds, edges, key, target, hash, k, and a checksum for each sketch.
+A total has no feature, a feature's known keys no value, and a row about all keys no class. A flag's absent
+sketch is its value "0"; other absent sketches are marked in the column ``absent``. The schema's metadata say
+what the rows can not: kinds, edges, key, target, hash, k, and a checksum for each sketch.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import zlib
 from pathlib import Path
 from typing import Any
@@ -60,7 +60,7 @@ def write_parquet(data: SketchData, path: str | Path, *, version: int = 3) -> No
             compression="none",
             use_dictionary=["class", "feature", "value"],
         )
-        os.replace(part, path)
+        part.replace(path)
     finally:
         part.unlink(missing_ok=True)
 
@@ -122,7 +122,8 @@ def table_rows(table: pa.Table, name: str, seed: int) -> tuple[list[Row], Sketch
     if not is_long(table.column_names):
         missing = [column for column in REQUIRED if column not in table.column_names]
         raise SketchFormatError(
-            f"{name}: column {missing[0]!r} is missing among {table.column_names}; the long table is {', '.join(REQUIRED)}[, n]"
+            f"{name}: column {missing[0]!r} is missing among {table.column_names}; the long table is "
+            f"{', '.join(REQUIRED)}[, n]"
         )
     sketches = table.column("sketch")
     if sketches.null_count:
@@ -220,6 +221,7 @@ def _check_sums(table: pa.Table, expected: str, name: str) -> None:
     for i in range(len(table)):
         if found[8 * i : 8 * i + 8] != expected[8 * i : 8 * i + 8]:
             raise SketchFormatError(
-                f"{name}, row {i}: checksum {found[8 * i : 8 * i + 8]} where {expected[8 * i : 8 * i + 8]} was written; "
+                f"{name}, row {i}: checksum {found[8 * i : 8 * i + 8]} where {expected[8 * i : 8 * i + 8]} "
+                "was written; "
                 "the file is damaged, copy it again"
             )

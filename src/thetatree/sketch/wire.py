@@ -43,8 +43,8 @@ def read_cells(cells: Sequence[Any] | pa.Array, label: Label, seed: int = DEFAUL
     Parameters
     ----------
     cells
-        An Arrow binary or text array without nulls, or a sequence of bytes, text, or objects with ``compact()`` or
-        ``serialize()``, as the datasketches package has.
+        An Arrow binary or text array without nulls, or a sequence of bytes, text, or objects with
+        ``compact()`` or ``serialize()``, as the datasketches package has.
     label
         Gives the name of cell i for error messages.
     seed
@@ -137,7 +137,9 @@ def _join(blobs: Sequence[bytes]) -> tuple[Bytes, Indices]:
 
 
 def image_of(cell: Any, name: Callable[[], str]) -> bytes:
-    """Give the bytes of one cell: bytes, base64 or hexadecimal text, or an object that can serialize itself."""
+    """Give the bytes of one cell: bytes, base64 or hexadecimal text, or an object that can serialize
+    itself.
+    """
     if isinstance(cell, (bytes, bytearray, memoryview)):
         return bytes(cell)
     if isinstance(cell, str):
@@ -146,6 +148,7 @@ def image_of(cell: Any, name: Callable[[], str]) -> bytes:
     compact = cell.compact() if callable(getattr(cell, "compact", None)) else cell
     if not callable(getattr(compact, "serialize", None)):
         raise SketchFormatError(
-            f"{name()}: {type(cell).__name__} is not a sketch; give bytes, base64 text or a datasketches object"
+            f"{name()}: {type(cell).__name__} is not a sketch; give bytes, base64 text or a datasketches "
+            "object"
         )
     return bytes(compact.serialize())
