@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tests.naive import sketch as naive
+from naive import sketch as naive
 from thetatree.sketch import BuildError
 from thetatree.sketch.batches import ROWS
 from thetatree.sketch.build import sketch
@@ -195,6 +195,32 @@ def test_missing_is_not_absent():
     assert image_of(made, 1, "f", "1") == peer([1], 12)
     assert image_of(made, 0, "f", None) == peer([4], 12)
     assert image_of(made, 1, "f", None) == peer([1, 2], 12)
+
+
+def test_whole_float_keys_are_warned_of(caplog):
+    rows = pd.DataFrame({"id": [1, 2, None], "f": [True, False, True]})
+    made = sketch(rows, "id")
+    assert "set key_type='int'" in caplog.text
+    assert image_of(made) == peer([1.0, 2.0], 12)
+    assert image_of(sketch(rows, "id", key_type="int")) == peer([1, 2], 12)
+
+
+def test_text_of_every_arrow_type():
+    keys, words = ["a", "bb", "ccc"], ["x", "y", "x"]
+    expected = sketch(pa.table({"id": keys, "w": words}), "id")
+    for kind in (pa.large_string(), pa.string_view(), pa.dictionary(pa.int32(), pa.string())):
+        table = pa.table(
+            {
+                "id": pa.array(keys).cast(kind)
+                if kind != pa.dictionary(pa.int32(), pa.string())
+                else pa.array(keys).dictionary_encode(),
+                "w": pa.array(words),
+            }
+        )
+        assert sketch(table, "id") == expected
+    frame = pl.DataFrame({"id": keys, "w": pl.Series(words, dtype=pl.Categorical)})
+    assert sketch(frame, "id") == expected
+    assert sketch(pd.DataFrame({"id": keys, "w": pd.Categorical(words)}), "id") == expected
 
 
 def test_rows_without_a_key_are_passed_over():

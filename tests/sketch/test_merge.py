@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.naive import sketch as naive
+from naive import sketch as naive
 from thetatree.sketch import SketchSet, SketchSetError
 from thetatree.sketch.build import sketch
 from thetatree.sketch.column import SketchColumn

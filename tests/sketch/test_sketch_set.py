@@ -8,8 +8,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tests.naive import sketch as naive
+from naive import sketch as naive
+from thetatree import _kernel
 from thetatree.sketch import SketchFormatError, SketchSet, SketchSetError
+from thetatree.sketch.column import MAX_THETA, SketchColumn
+from thetatree.sketch.wire import write_images
 
 K = 256
 
@@ -172,10 +175,6 @@ def test_one_vs_all_and_class_free(tmp_path):
 
 def test_a_cell_of_several_megabytes(tmp_path):
     keys = range(600_000)
-    from thetatree import _kernel
-    from thetatree.sketch.column import MAX_THETA, SketchColumn
-    from thetatree.sketch.wire import write_images
-
     hashes = np.sort(_kernel.hash_int64(np.asarray(keys), 9001, None))
     whole = SketchColumn(hashes, np.array([0, len(hashes)]), np.array([MAX_THETA], np.uint64))
     cell = base64.b64encode(write_images(whole)[0].as_py()).decode()
@@ -197,6 +196,8 @@ def test_kinds_are_declared_or_verified():
         SketchSet.from_sketches({"p": names}, kinds={"tag": "category"})
     with pytest.raises(SketchSetError, match="kind 'colour' is none of"):
         SketchSet.from_sketches({"p": names}, kinds={"tag": "colour"})
+    with pytest.raises(SketchSetError, match="declares 'colour', of which there is no sketch"):
+        SketchSet.from_sketches({"p": names}, kinds={"colour": "category"})
     with pytest.raises(SketchSetError, match="must be nested"):
         SketchSet.from_sketches(
             {"p": {"total": image(POS), ("age", "<=5"): image(range(9)), ("age", "<=6"): image(range(4))}},
@@ -221,6 +222,9 @@ def test_names_in_csv_are_flags_unless_declared(tmp_path):
     declared = SketchSet.read({"p": path}, kinds={"color": "category", "age": "threshold"})
     assert declared.kinds == {"age": "threshold", "color": "category", "x>=3": "flag"}
     assert declared.feature("color").values == ("blue", "red")
+    assert SketchSet.read({"p": path}, kinds="verify") == declared
+    with pytest.raises(SketchSetError, match="kinds='guess'"):
+        SketchSet.read({"p": path}, kinds="guess")
     assert [declared.feature("age").literal(value) for value in declared.feature("age").values] == [
         "age<=3",
         "age<=10",
@@ -296,7 +300,7 @@ def test_errors_name_the_sketch():
     data = seed_dict()
     data["positive"]["red"] = data["positive"]["red"][:-1]
     with pytest.raises(
-        SketchFormatError, match="class 'positive', feature 'red', value '1', byte .*truncated"
+        SketchFormatError, match=r"class 'positive', feature 'red', value '1', byte .*truncated"
     ):
         SketchSet.from_sketches(data)
 
@@ -348,7 +352,7 @@ def test_bad_parquet(tmp_path):
 
 def test_a_long_table_made_elsewhere(tmp_path):
     table = pa.table({
-        "class": ["p", "p", "p", "p"], "feature": [None, "red", "red", "color"], "value": [None, "1", "0", "b"],
+        "class": ["p"] * 4, "feature": [None, "red", "red", "color"], "value": [None, "1", "0", "b"],
         "sketch": [image(POS), image(of(POS, RED)), image(without(POS, RED)), image([1, 2])],
         "n": [600, None, None, None],
     })  # fmt: skip
@@ -391,8 +395,6 @@ def test_select_and_folds():
 
 
 def test_a_fold_says_nothing_about_size():
-    from thetatree.sketch.column import SketchColumn
-
     hashes = np.arange(1, 100_001, dtype=np.uint64)
     column = SketchColumn(hashes, np.array([0, len(hashes)]), np.array([len(hashes) + 1], np.uint64))
     kept = column.fold(5, 2, keep=True)[0]

@@ -48,6 +48,13 @@ def assemble(
     return data
 
 
+def check_declared(data: SketchData, kinds: Mapping[str, Kind]) -> None:
+    """Every feature whose kind is declared must be in the set."""
+    unknown = sorted(set(kinds) - {feature.name for feature in data.features})
+    if unknown:
+        raise SketchSetError(f"kinds= declares {unknown[0]!r}, of which there is no sketch; correct the name")
+
+
 def _with_counts(data: SketchData, before: SketchColumn) -> SketchData:
     """An exact sketch counts itself; a sketch that was cut down has lost its count."""
     n = np.where(

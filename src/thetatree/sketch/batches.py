@@ -138,8 +138,19 @@ def _values(series: nw.Series[Any]) -> Values:
         native = series.to_native()
         if isinstance(native.dtype, np.dtype) and native.dtype.kind in "biuf":
             return np.ascontiguousarray(native.to_numpy())
-    found = series.to_arrow()
-    return found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
+    return _whole(series.to_arrow())
+
+
+def _whole(array: pa.Array | pa.ChunkedArray) -> pa.Array:
+    array = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+    return plain_text(array) if pa.types.is_string_view(array.type) else array
+
+
+def plain_text(array: pa.Array) -> pa.Array:
+    """Give dictionary-coded and view-typed text as plain text, other arrays as they are."""
+    if pa.types.is_dictionary(array.type):
+        array = array.cast(array.type.value_type)
+    return array.cast(pa.large_string()) if pa.types.is_string_view(array.type) else array
 
 
 def _is_csv(path: Path) -> bool:
@@ -163,7 +174,7 @@ def _file_batches(path: Path, columns: Sequence[str]) -> Iterator[Batch]:
         batches = pq.ParquetFile(path).iter_batches(batch_size=ROWS, columns=list(columns))
     try:
         for batch in batches:
-            yield {name: batch.column(name) for name in columns}
+            yield {name: _whole(batch.column(name)) for name in columns}
     except pa.ArrowInvalid as error:
         raise BuildError(
             f"{path}: {str(error)[:200]}; a column's type must hold for the whole file"

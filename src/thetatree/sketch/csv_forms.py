@@ -7,7 +7,6 @@ named at all. Cells may be of any size.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
 import pyarrow as pa
@@ -17,7 +16,7 @@ from pyarrow import csv
 from thetatree.sketch.column import SketchColumn
 from thetatree.sketch.data import Label, Row
 from thetatree.sketch.errors import SketchFormatError
-from thetatree.sketch.kinds import Kind, split_name
+from thetatree.sketch.kinds import Kinds, split_name
 from thetatree.sketch.table import is_long, table_rows
 from thetatree.sketch.wire import read_cells
 
@@ -30,9 +29,7 @@ FORMS = (
 LARGEST_BLOCK = (1 << 31) - 1
 
 
-def read_csv(
-    path: Path, *, target: str | None, kinds: Mapping[str, Kind], seed: int
-) -> tuple[list[Row], SketchColumn]:
+def read_csv(path: Path, *, target: str | None, kinds: Kinds, seed: int) -> tuple[list[Row], SketchColumn]:
     """Read one file's rows and sketches; its form is told by its header."""
     table = _read_text(path)
     names = table.column_names
@@ -116,7 +113,7 @@ def _typed(name: str, kind: str, i: int, path: Path) -> Row:
     return Row(None, None, None) if plain == "total" else _row(name, absent=plain == "absent")
 
 
-def _place(row: Row, target: str | None, kinds: Mapping[str, Kind]) -> Row:
+def _place(row: Row, target: str | None, kinds: Kinds) -> Row:
     """Say which class or which feature's value a name stands for."""
     if row.feature is None:
         return row

@@ -6,17 +6,21 @@ throughout.
 
 from __future__ import annotations
 
+import logging
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from thetatree import _kernel
-from thetatree.sketch.batches import Values
+from thetatree.sketch.batches import Values, plain_text
 from thetatree.sketch.column import Hashes
 from thetatree.sketch.errors import BuildError
 from thetatree.sketch.wire import arrow_bytes
+
+_log = logging.getLogger(__name__)
 
 KeyType = Literal["int", "float", "text"]
 
@@ -39,12 +43,13 @@ class KeyHasher:
         self._seed = seed
         self._wanted = key_type
         self._seen: str | None = None
+        self._warned = False
 
     def __call__(self, values: Values) -> Hashes:
-        """Hash a batch; missing keys and empty text get 0, which stands for no key."""
-        array = pa.array(values) if isinstance(values, np.ndarray) else values
-        if pa.types.is_dictionary(array.type):
-            array = array.cast(array.type.value_type)
+        """Hash a batch; missing keys, NaN and empty text get 0, which stands for no key."""
+        array = pa.array(values) if isinstance(values, np.ndarray) else plain_text(values)
+        if pa.types.is_floating(array.type):
+            array = pc.if_else(pc.is_nan(array), pa.scalar(None, array.type), array)
         if self._wanted is not None:
             array = self._converted(array, self._wanted)
         kind = self._kind_of(array.type)
@@ -63,12 +68,24 @@ class KeyHasher:
             return _kernel.hash_text(*arrow_bytes(array), self._seed, present)
         filled = array.fill_null(0) if present is not None else array
         if kind == "float":
+            self._warn_of_whole_numbers(filled)
             return _kernel.hash_float64(np.asarray(filled, np.float64), self._seed, present)
         # Unsigned 64-bit keys are hashed by their eight bytes, as DataSketches does.
         wide = np.asarray(filled)
         return _kernel.hash_int64(
             np.ascontiguousarray(wide.astype(np.int64, copy=False)), self._seed, present
         )
+
+    def _warn_of_whole_numbers(self, numbers: pa.Array) -> None:
+        """Integers with missing ones among them often become floats on the way, and then match nothing."""
+        found = np.asarray(numbers, np.float64)
+        if not self._warned and len(found) and np.all(found == np.rint(found)):
+            self._warned = True
+            _log.warning(
+                "key column %r is of floats, all whole: hashed as such they match no integer keys; set "
+                "key_type='int' if other tables have integers",
+                self._name,
+            )
 
     def _kind_of(self, kind: pa.DataType) -> str:
         if pa.types.is_integer(kind):

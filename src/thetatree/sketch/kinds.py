@@ -11,11 +11,13 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, cast, get_args
+from typing import Any, Final, Literal, cast, get_args
 
 from thetatree.sketch.errors import SketchFormatError, SketchSetError
 
 Kind = Literal["flag", "category", "multi", "threshold"]
+VERIFY: Final = "verify"  # every kind is to be told from the hashes
+Kinds = Mapping[str, Kind] | Literal["verify"]
 KINDS: tuple[str, ...] = get_args(Kind)
 PRESENT = "1"
 ABSENT = "0"
@@ -94,20 +96,30 @@ def check_kind(feature: str, kind: Any) -> Kind:
     return cast(Kind, kind)
 
 
-def check_kinds(kinds: Mapping[str, Any] | None) -> dict[str, Kind]:
-    """Check declared kinds by feature name."""
+def check_kinds(kinds: Mapping[str, Any] | str | None) -> dict[str, Kind]:
+    """Check declared kinds by feature name; where they are to be verified, none is declared."""
+    if isinstance(kinds, str):
+        if kinds != VERIFY:
+            raise SketchSetError(f"kinds={kinds!r}; give a dict from feature to kind, or 'verify'")
+        return {}
     return {name: check_kind(name, kind) for name, kind in (kinds or {}).items()}
 
 
-def split_name(name: str, declared: Mapping[str, Kind]) -> tuple[str, str]:
-    """Split a sketch's name into feature and value, if the feature's kind is declared; else it is a flag's
-    name.
+def split_name(name: str, kinds: Kinds) -> tuple[str, str]:
+    """Split a sketch's name into feature and value, if the feature's kind is declared or to be verified.
+
+    Any other name is a flag's. Only ``=`` and ``<=`` part a name: ``x>=3`` is always a flag.
     """
-    for match in re.finditer(r"<=|=", name):
+    for match in re.finditer(r"<=|(?<![<>!=])=", name):
         feature, value = name[: match.start()], name[match.start() :]
-        kind = declared.get(feature)
-        if kind == "threshold" and is_cut(value):
+        kind = None if kinds == VERIFY else kinds.get(feature)
+        if feature and is_cut(value) and (kind == "threshold" or kinds == VERIFY):
             return feature, value
-        if kind in ("category", "multi") and value.startswith("="):
+        if (
+            feature
+            and value[:1] == "="
+            and value != "="
+            and (kind in ("category", "multi") or kinds == VERIFY)
+        ):
             return feature, value[1:]
     return name, PRESENT

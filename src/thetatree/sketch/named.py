@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from thetatree.sketch.assemble import Declared, assemble
+from thetatree.sketch.assemble import Declared, assemble, check_declared
 from thetatree.sketch.data import Label, Origin, Row, SketchData
 from thetatree.sketch.errors import SketchSetError
-from thetatree.sketch.kinds import Kind, check_kinds, split_name
+from thetatree.sketch.kinds import VERIFY, Kinds, check_kinds, split_name
 from thetatree.sketch.wire import DEFAULT_SEED, read_cells
 
 TOTAL = "total"
@@ -17,12 +17,13 @@ TOTAL = "total"
 def from_sketches(
     sketches: Mapping[Any, Mapping[Any, Any]],
     *,
-    kinds: Mapping[str, Kind] | None = None,
+    kinds: Kinds | None = None,
     lg_k: int | None = None,
     seed: int = DEFAULT_SEED,
 ) -> SketchData:
     """Make the data of a set; see `SketchSet.from_sketches`."""
     declared = check_kinds(kinds)
+    names: Kinds = VERIFY if kinds == VERIFY else declared
     rows: list[Row] = []
     cells: list[Any] = []
     for label, named in sketches.items():
@@ -32,18 +33,16 @@ def from_sketches(
                 "{'total': s, 'red': (present, absent)}"
             )
         for name, given in named.items():
-            for row, cell in _named_sketches(
-                None if label in (TOTAL, None) else label, name, given, declared
-            ):
+            for row, cell in _named_sketches(None if label in (TOTAL, None) else label, name, given, names):
                 rows.append(row)
                 cells.append(cell)
     column = read_cells(cells, lambda i: str(rows[i]), seed)
-    return assemble(rows, column, Origin(lg_k=lg_k, seed=seed), Declared(declared))
+    data = assemble(rows, column, Origin(lg_k=lg_k, seed=seed), Declared(declared))
+    check_declared(data, declared)
+    return data
 
 
-def _named_sketches(
-    label: Label | None, name: Any, given: Any, kinds: Mapping[str, Kind]
-) -> list[tuple[Row, Any]]:
+def _named_sketches(label: Label | None, name: Any, given: Any, kinds: Kinds) -> list[tuple[Row, Any]]:
     if name in (TOTAL, None):
         present = given[0] if isinstance(given, (tuple, list)) and given else given
         return [(Row(label, None, None), present)]
@@ -59,7 +58,7 @@ def _named_sketches(
     return found
 
 
-def _row(label: Label | None, name: Any, kinds: Mapping[str, Kind]) -> Row:
+def _row(label: Label | None, name: Any, kinds: Kinds) -> Row:
     if isinstance(name, tuple) and len(name) == 2 and isinstance(name[0], str):
         return Row(label, name[0], None if name[1] is None else str(name[1]))
     if isinstance(name, str):

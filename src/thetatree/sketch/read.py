@@ -9,12 +9,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from thetatree.sketch.assemble import Declared, assemble
+from thetatree.sketch.assemble import Declared, assemble, check_declared
 from thetatree.sketch.column import SketchColumn
 from thetatree.sketch.csv_forms import read_csv
 from thetatree.sketch.data import Label, Origin, Row, SketchData
 from thetatree.sketch.errors import SketchFormatError, SketchSetError
-from thetatree.sketch.kinds import Kind, check_kinds
+from thetatree.sketch.kinds import VERIFY, Kind, Kinds, check_kinds
 from thetatree.sketch.merge import merge
 from thetatree.sketch.named import from_sketches
 from thetatree.sketch.table import from_arrow, read_parquet
@@ -25,6 +25,7 @@ from thetatree.sketch.wire import DEFAULT_SEED
 class _Options:
     target: str | None
     kinds: dict[str, Kind]
+    names: Kinds
     lg_k: int | None
     seed: int
 
@@ -37,17 +38,21 @@ def read(
     source: Any,
     *,
     target: str | None = None,
-    kinds: Mapping[str, Kind] | None = None,
+    kinds: Kinds | None = None,
     lg_k: int | None = None,
     seed: int = DEFAULT_SEED,
 ) -> SketchData:
     """Make the data of a set of any source; see `SketchSet.read`."""
-    options = _Options(target, check_kinds(kinds), lg_k, seed)
+    declared = check_kinds(kinds)
+    options = _Options(target, declared, VERIFY if kinds == VERIFY else declared, lg_k, seed)
     if isinstance(source, Mapping):
         if source and all(isinstance(part, Mapping) for part in source.values()):
             return from_sketches(source, kinds=kinds, lg_k=lg_k, seed=seed)
-        return _read_classes(source, options)
-    return _read_parts(source, None, options)
+        data = _read_classes(source, options)
+    else:
+        data = _read_parts(source, None, options)
+    check_declared(data, declared)
+    return data
 
 
 def _read_classes(source: Mapping[Any, Any], options: _Options) -> SketchData:
@@ -89,7 +94,7 @@ def _read_one(source: Any, label: Label | None, options: _Options) -> SketchData
         return from_arrow(
             read_parquet(path), str(path), kinds=options.kinds, lg_k=options.lg_k, seed=options.seed
         )
-    rows, column = read_csv(path, target=options.target, kinds=options.kinds, seed=options.seed)
+    rows, column = read_csv(path, target=options.target, kinds=options.names, seed=options.seed)
     try:
         return assemble(rows, column, options.origin, Declared(options.kinds))
     except SketchSetError as error:

@@ -17,7 +17,7 @@ from thetatree.sketch import merge as _merge
 from thetatree.sketch import named, read, table
 from thetatree.sketch.data import NONE, Entries, EntryKey, Form, Label, Origin, SketchData
 from thetatree.sketch.errors import SketchSetError
-from thetatree.sketch.kinds import Feature, Kind
+from thetatree.sketch.kinds import Feature, Kind, Kinds
 from thetatree.sketch.wire import DEFAULT_SEED
 
 
@@ -61,7 +61,7 @@ class SketchSet:
         source: Any,
         *,
         target: str | None = None,
-        kinds: Mapping[str, Kind] | None = None,
+        kinds: Kinds | None = None,
         lg_k: int | None = None,
         seed: int = DEFAULT_SEED,
     ) -> SketchSet:
@@ -77,7 +77,7 @@ class SketchSet:
         kinds
             Kind by feature, where the source does not declare it. In CSV files, names such as ``color=red``
             or ``age<=30`` are values of a feature only if its kind is declared here; otherwise each is a
-            flag.
+            flag. ``"verify"`` takes such names apart and tells every kind from the hashes.
         lg_k
             What the sketches are trimmed to when merged, where the source does not say.
         seed
@@ -90,7 +90,7 @@ class SketchSet:
         cls,
         sketches: Mapping[Any, Mapping[Any, Any]],
         *,
-        kinds: Mapping[str, Kind] | None = None,
+        kinds: Kinds | None = None,
         lg_k: int | None = None,
         seed: int = DEFAULT_SEED,
     ) -> SketchSet:
@@ -104,6 +104,7 @@ class SketchSet:
             object, bytes, or text.
         kinds
             Kind by feature, for features given as pairs; what is not declared is verified from the hashes.
+            Text names are taken apart as in `read`.
         lg_k
             What the sketches are trimmed to when merged.
         seed
