@@ -1,4 +1,4 @@
-"""The parser under the sanitizers: needs a compiler, so only when asked, by THETATREE_SANITIZED_FUZZ=1000000."""
+"""The parser under the sanitizers: needs a compiler, so only when THETATREE_SANITIZED_FUZZ=1000000 asks."""
 
 import os
 import shutil
