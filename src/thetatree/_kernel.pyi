@@ -1,11 +1,3 @@
-<<<<<<< HEAD
-=======
-"""What the compiled kernel offers, in plain arrays.
-
-Its checks guard memory; meaning is checked by the callers.
-"""
-
->>>>>>> a265283 (Keep lines within the project's width)
 from typing import Any
 
 import numpy as np

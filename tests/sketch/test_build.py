@@ -5,8 +5,8 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-
 from naive import sketch as naive
+
 from thetatree.sketch import BuildError
 from thetatree.sketch.batches import ROWS
 from thetatree.sketch.build import sketch

@@ -3,8 +3,8 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
-
 from naive import sketch as naive
+
 from thetatree.sketch import SketchSet, SketchSetError
 from thetatree.sketch.build import sketch
 from thetatree.sketch.column import SketchColumn

@@ -4,8 +4,8 @@ import datasketches as ds
 import numpy as np
 import pyarrow as pa
 import pytest
-
 from naive import sketch as naive
+
 from thetatree import _kernel
 from thetatree.sketch.wire import arrow_bytes
 

@@ -7,8 +7,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-
 from naive import sketch as naive
+
 from thetatree import _kernel
 from thetatree.sketch import SketchFormatError, SketchSet, SketchSetError
 from thetatree.sketch.column import MAX_THETA, SketchColumn

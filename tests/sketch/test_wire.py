@@ -6,8 +6,8 @@ import datasketches as ds
 import numpy as np
 import pyarrow as pa
 import pytest
-
 from naive import sketch as naive
+
 from thetatree import _kernel
 from thetatree.sketch import SketchFormatError
 from thetatree.sketch.column import MAX_THETA, SketchColumn

@@ -1,7 +1,29 @@
-"""Theta sketches: the wire format, sketch sets, building and merging them."""
+"""Theta sketches: the wire format, sketch sets, building and merging them.
 
+The folder and the builder have one name: `thetatree.sketch(data, key=...)` is `thetatree.sketch.build.sketch`,
+and `thetatree.sketch.wire` and the others are its modules.
+"""
+
+import inspect
+import sys
+from types import ModuleType
+from typing import Any
+
+from thetatree.sketch.build import sketch as _sketch
 from thetatree.sketch.errors import BuildError, SketchError, SketchFormatError, SketchSetError
 from thetatree.sketch.kinds import Feature, Kind
 from thetatree.sketch.sketch_set import SketchSet
 
 __all__ = ["BuildError", "Feature", "Kind", "SketchError", "SketchFormatError", "SketchSet", "SketchSetError"]
+
+
+class _Builder(ModuleType):
+    """This package, callable: importing anything in it makes Python bind `thetatree.sketch` to the package."""
+
+    __signature__ = inspect.signature(_sketch)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> SketchSet:
+        return _sketch(*args, **kwargs)
+
+
+sys.modules[__name__].__class__ = _Builder
