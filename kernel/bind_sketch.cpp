@@ -242,10 +242,6 @@ void bind_sketch(nb::module_& m) {
       .def(nb::init<std::size_t, std::int64_t>())
       .def("__len__", &Samplers::size)
       .def("grow", &Samplers::grow)
-      .def("copy", [](Samplers& samplers, std::size_t from, std::size_t to) {
-        require(from < samplers.size() && to < samplers.size(), "no such sampler");
-        samplers.copy(from, to);
-      })
       .def("add_codes", &bind_add_codes)
       .def("add_flags", &bind_add_flags)
       .def("finish", [](const Samplers& samplers) {

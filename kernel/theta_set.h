@@ -53,7 +53,6 @@ class Samplers {
 
   std::size_t size() const { return samplers_.size(); }
   void grow(std::size_t n) { samplers_.resize(n); }
-  void copy(std::size_t from, std::size_t to) { samplers_[to] = samplers_[from]; }
 
   // Row i goes to the sampler ids[classes[i] * n_codes + codes[i]], unless its hash is 0, or its class or code or that
   // id is negative.

@@ -1,7 +1,7 @@
 """Theta sketches: the wire format, sketch sets, building and merging them.
 
 The folder and the builder have one name: `thetatree.sketch(data, key=...)` is `thetatree.sketch.build.sketch`,
-and `thetatree.sketch.wire` and the others are its modules.
+while `thetatree.sketch.wire` and the others are modules.
 """
 
 import inspect
@@ -18,7 +18,7 @@ __all__ = ["BuildError", "Feature", "Kind", "SketchError", "SketchFormatError", 
 
 
 class _Builder(ModuleType):
-    """This package, callable: importing anything in it makes Python bind `thetatree.sketch` to the package."""
+    """A callable package: once anything in it is imported, Python binds `thetatree.sketch` to the package."""
 
     __signature__ = inspect.signature(_sketch)
 

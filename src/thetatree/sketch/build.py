@@ -7,7 +7,6 @@ among the held keys and refused, or allowed for features by ``conflicts="any"``.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Literal
@@ -15,6 +14,7 @@ from typing import Any, Literal
 import numpy as np
 import pyarrow as pa
 
+from thetatree.data.threads import n_threads
 from thetatree.sketch.batches import Batch, Source, Values
 from thetatree.sketch.coders import Coder, Codes
 from thetatree.sketch.data import Label, SketchData
@@ -121,7 +121,7 @@ def sketch(
         key_type=key_type,
     )
     coders, batches = prepare(source, plan)
-    return SketchSet(_run(plan, coders, batches, n_jobs or os.cpu_count() or 1))
+    return SketchSet(_run(plan, coders, batches, n_threads(n_jobs)))
 
 
 def _check_settings(lg_k: int, bins: int, max_categories: int) -> None:
