@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 from naive import sketch as naive
 
-from thetatree.sketch import BuildError
+from thetatree.sketch import BuildError, edges
 from thetatree.sketch.batches import ROWS
 from thetatree.sketch.build import sketch
 from thetatree.sketch.wire import write_images
@@ -167,6 +167,28 @@ def test_quantile_edges_and_given_edges():
         "<=10",
         "<=20.5",
     )
+
+
+def test_edges_do_not_depend_on_the_order_of_rows(monkeypatch):
+    monkeypatch.setattr(edges, "SAMPLE", 50)
+    rng = np.random.default_rng(0)
+    ids, x = np.arange(2000), rng.normal(size=2000)
+    hashes = np.array([naive.hash_key(int(key)) for key in ids], np.uint64)
+    least = x[np.argsort(hashes)[:50]]
+    for _ in range(5):
+        order = rng.permutation(2000)
+        sample = edges.EdgeSample(["x"])
+        for part in np.array_split(order, 30):
+            sample.add(hashes[part], [x[part]])
+        assert list(sample.edges(10)["x"]) == sorted(least)[4:49:5]
+
+
+def test_lists_are_sketched_for_their_own_class():
+    table = pa.table({"id": [1, 2, 3], "y": ["a", "b", "b"], "tags": [["x"], ["x", "z"], ["z"]]})
+    made = sketch(table, "id", "y")
+    assert image_of(made, "b", "tags", "x") == peer([2], 12)
+    assert image_of(made, "a", "tags", "z") == peer([], 12)
+    assert image_of(made, "b", "tags", "z") == peer([2, 3], 12)
 
 
 def test_rare_categories_become_other():

@@ -96,6 +96,22 @@ def test_merging_is_associative_commutative_and_idempotent(tmp_path):
         assert image(one.merge(one), tmp_path) == image(one, tmp_path)
 
 
+def test_mixed_sizes_merge_to_the_least(tmp_path):
+    keys = [range(40), range(20, 90), range(60, 300)]
+    sets = [
+        sketch(pd.DataFrame({"id": k, "f": True}), "id", lg_k=lg_k)
+        for k, lg_k in zip(keys, (4, 6, 5), strict=True)
+    ]
+    expected = image(sets[0].merge(*sets[1:]), tmp_path)
+    for a, b, c in itertools.permutations(sets):
+        assert image(a.merge(b).merge(c), tmp_path) == expected
+        assert image(a.merge(b.merge(c)), tmp_path) == expected
+    least = naive.Sketch.of([naive.hash_key(key) for key in range(300)], 16)
+    merged = SketchSet.read(tmp_path / "set.parquet")
+    assert set(map(int, merged.sketch()[0])) == least.hashes
+    assert set(map(int, merged.sketch(feature="f", value="1")[0])) == least.hashes
+
+
 def test_unite_is_the_naive_union():
     rng = np.random.default_rng(3)
     for _ in range(200):

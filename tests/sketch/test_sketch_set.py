@@ -12,6 +12,7 @@ from naive import sketch as naive
 from thetatree import _kernel
 from thetatree.sketch import SketchFormatError, SketchSet, SketchSetError
 from thetatree.sketch.column import MAX_THETA, SketchColumn
+from thetatree.sketch.counts import interval
 from thetatree.sketch.wire import write_images
 
 K = 256
@@ -118,6 +119,22 @@ def test_counts_cover_the_truth():
     exact = table["theta"] == 1
     assert exact.sum() > 0
     assert list(table["estimate"][exact]) == list(np.array(truth)[exact])
+
+
+def test_bounds_are_where_the_held_keys_would_be_z_deviations_away():
+    held, theta = np.array([3.0, 50.0, 4096.0, 40.0]), np.array([0.001, 0.2, 0.5, 0.9])
+    found = interval(held, theta, 0.95)
+    for bound in (found.lower, found.upper):
+        free = bound > held
+        away = np.abs(held - bound * theta) / np.sqrt(bound * theta * (1 - theta))
+        assert away[free] == pytest.approx(1.959964, rel=1e-5)
+        assert free[:3].all()
+    assert np.all((found.lower <= found.estimate) & (found.estimate <= found.upper))
+    nothing = interval(0, 0.01)
+    assert (nothing.estimate, nothing.lower) == (0, 0)
+    assert 380 < nothing.upper < 385
+    with pytest.raises(ValueError, match="level=95 is not a probability"):
+        interval(1, 1, 95)
 
 
 @pytest.mark.parametrize("version", [3, 4])
@@ -336,6 +353,11 @@ def test_bad_parquet(tmp_path):
     swapped = table.take([1, 0, *range(2, len(table))]).replace_schema_metadata(table.schema.metadata)
     with pytest.raises(SketchFormatError, match="row 0: checksum"):
         SketchSet.read(swapped)
+    renamed = table.set_column(1, "feature", pa.array([None, "tall", "red"] * 2)).replace_schema_metadata(
+        table.schema.metadata
+    )
+    with pytest.raises(SketchFormatError, match="row 1: checksum"):
+        SketchSet.read(renamed)
     with pytest.raises(SketchFormatError, match="where 6 were written"):
         SketchSet.read(table.slice(1))
     with pytest.raises(SketchFormatError, match="column 'value' is missing"):

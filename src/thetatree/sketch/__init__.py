@@ -1,7 +1,7 @@
 """Theta sketches: the wire format, sketch sets, building and merging them.
 
-The folder and the builder share a name:
-`thetatree.sketch(data, key=...)` calls `thetatree.sketch.build.sketch`, while `thetatree.sketch.wire` and the others are modules.
+The folder and the builder share a name: `thetatree.sketch(data, key=...)` calls its
+`build.sketch`, while `thetatree.sketch.wire` and the others are modules.
 """
 
 import inspect
