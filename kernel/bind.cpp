@@ -291,7 +291,10 @@ nb::tuple py_weakest_links(Vector<int64_t> child_start, Vector<int32_t> child, V
 }  // namespace
 }  // namespace thetatree
 
+void bind_sketch(nb::module_& m);
+
 NB_MODULE(_kernel, m) {
+  bind_sketch(m);
   using namespace thetatree;
   nb::class_<PyColumns>(m, "Columns")
       .def(nb::init<int64_t, int>(), "n_rows"_a, "n_threads"_a)

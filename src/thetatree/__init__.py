@@ -12,22 +12,26 @@ __version__ = "0.1.0"
 _PUBLIC = {
     "CARTClassifier": "thetatree.learn.cart:CARTClassifier",
     "CARTRegressor": "thetatree.learn.cart:CARTRegressor",
+    "SketchSet": "thetatree.sketch.sketch_set:SketchSet",
     "Tree": "thetatree.tree.tree:Tree",
     "candidates": "thetatree.learn.candidates:candidates",
     "load": "thetatree.export.model_file:load_model",
     "criteria": "thetatree.split.criteria:",
     "export": "thetatree.export:",
+    "sketch": "thetatree.sketch:",
 }
 
 __all__ = [
     "CARTClassifier",
     "CARTRegressor",
+    "SketchSet",
     "Tree",
     "__version__",
     "candidates",
     "criteria",
     "export",
     "load",
+    "sketch",
 ]
 
 if TYPE_CHECKING:
@@ -35,6 +39,8 @@ if TYPE_CHECKING:
     from thetatree.export.model_file import load_model as load
     from thetatree.learn.candidates import candidates
     from thetatree.learn.cart import CARTClassifier, CARTRegressor
+    from thetatree.sketch.build import sketch
+    from thetatree.sketch.sketch_set import SketchSet
     from thetatree.split import criteria
     from thetatree.tree.tree import Tree
 
