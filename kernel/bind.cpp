@@ -1,6 +1,7 @@
 // The one file that knows Python: plain arrays in, plain arrays out, the interpreter's lock released.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -8,6 +9,7 @@
 
 #include "columns.h"
 #include "grow.h"
+#include "grow_sketch.h"
 #include "prune.h"
 #include "route.h"
 #include "special.h"
@@ -63,7 +65,10 @@ void append_views(const AnyArray& array, std::vector<View>& views) {
 // Coded columns together with the arrays that they look at.
 class PyColumns {
  public:
-  PyColumns(int64_t n_rows, int n_threads) : columns(n_rows, n_threads) {}
+  PyColumns(int64_t n_rows, int n_threads) : columns(n_rows, n_threads) {
+    if (n_rows >= int64_t{1} << 31)
+      throw std::invalid_argument("more than 2^31 - 1 rows: sample them, or sketch them");
+  }
 
   void add_numbers(const std::vector<AnyArray>& arrays) {
     const auto views = keep(arrays);
@@ -202,6 +207,99 @@ nb::list py_candidates(const PyColumns& columns, nb::object y, nb::object weight
   return out;
 }
 
+// A list of whole numbers, or none.
+std::vector<int64_t> places(const nb::dict& source, const char* name) {
+  return nb::cast<std::vector<int64_t>>(source[name]);
+}
+
+ClassSource read_source(const nb::dict& source) {
+  ClassSource out;
+  out.total = field<int64_t>(source, "total");
+  out.present = places(source, "present");
+  out.absent = places(source, "absent");
+  out.known = places(source, "known");
+  out.only = field<int64_t>(source, "only");
+  out.other_total = field<int64_t>(source, "other_total");
+  out.other_present = places(source, "other_present");
+  out.other_absent = places(source, "other_absent");
+  return out;
+}
+
+struct SketchProblem {
+  SketchBuffer sketches;
+  std::vector<ClassSource> classes;
+  std::vector<SketchFeature> features;
+};
+
+SketchProblem read_problem(const Vector<uint64_t>& hashes, const Vector<int64_t>& start,
+                           const Vector<uint64_t>& theta, const nb::list& classes, const nb::list& features) {
+  SketchProblem out;
+  out.sketches = {hashes.data(), start.data(), theta.data()};
+  for (const auto& source : classes) out.classes.push_back(read_source(nb::cast<nb::dict>(source)));
+  int32_t unit = 0;
+  for (const auto& item : features) {
+    const auto [kind, n_units] = nb::cast<std::pair<int, int32_t>>(item);
+    out.features.push_back({static_cast<CellKind>(kind), unit, n_units});
+    unit += n_units;
+  }
+  return out;
+}
+
+SketchRules read_sketch_rules(const nb::dict& rules) {
+  SketchRules out;
+  out.criterion = static_cast<Criterion>(field<int>(rules, "criterion"));
+  out.max_depth = field<int64_t>(rules, "max_depth");
+  out.min_samples_split = field<double>(rules, "min_samples_split");
+  out.min_samples_leaf = field<double>(rules, "min_samples_leaf");
+  out.min_weight_leaf = field<double>(rules, "min_weight_leaf");
+  out.min_impurity_decrease = field<double>(rules, "min_impurity_decrease");
+  out.min_impurity_split = field<double>(rules, "min_impurity_split");
+  out.max_leaf_nodes = field<int64_t>(rules, "max_leaf_nodes");
+  out.max_features = field<int64_t>(rules, "max_features");
+  out.max_categories = field<int>(rules, "max_categories");
+  out.positive_gain = field<bool>(rules, "positive_gain");
+  out.significance = field<double>(rules, "significance");
+  out.min_held = field<double>(rules, "min_held");
+  out.seed = field<uint64_t>(rules, "seed");
+  out.class_weight = field<std::vector<double>>(rules, "class_weight");
+  return out;
+}
+
+nb::dict py_grow_from_sketches(Vector<uint64_t> hashes, Vector<int64_t> start, Vector<uint64_t> theta,
+                               nb::list classes, std::vector<double> exact_n, nb::list features, nb::dict rules) {
+  const SketchProblem problem = read_problem(hashes, start, theta, classes, features);
+  const SketchRules limits = read_sketch_rules(rules);
+  SketchTree grown;
+  {
+    nb::gil_scoped_release release;
+    grown = grow_from_sketches(problem.sketches, problem.classes, exact_n, problem.features, limits);
+  }
+  nb::dict out = to_dict(std::move(grown.tree));
+  out["count"] = to_numpy(std::move(grown.count));
+  out["variance"] = to_numpy(std::move(grown.variance));
+  out["held"] = to_numpy(std::move(grown.held));
+  return out;
+}
+
+// The keys of one class in a node, as the resolution rule finds them: (hashes below τ, τ).
+nb::tuple py_resolve(Vector<uint64_t> hashes, Vector<int64_t> start, Vector<uint64_t> theta, nb::dict source,
+                     nb::list features, nb::list constraints) {
+  nb::list one;
+  one.append(source);
+  const SketchProblem problem = read_problem(hashes, start, theta, one, features);
+  Constraints wanted;
+  for (const auto& item : constraints) {
+    const auto [feature, allowed] = nb::cast<std::pair<int32_t, std::vector<int>>>(item);
+    wanted.push_back({feature, std::vector<char>(allowed.begin(), allowed.end())});
+  }
+  const ClassIndex index(problem.sketches, problem.classes[0], problem.features);
+  const ClassNode node(index, wanted);
+  std::vector<uint64_t> found;
+  for (const uint32_t key : node.keys())
+    if (node.tau() >= kThetaOne || index.hash(key) < node.tau()) found.push_back(index.hash(key));
+  return nb::make_tuple(to_numpy(std::move(found)), std::min(node.tau(), kThetaOne));
+}
+
 // The arrays of a tree that routing reads, held while it is in use.
 class PyRouter {
  public:
@@ -311,6 +409,9 @@ NB_MODULE(_kernel, m) {
       .def("rows", &PyRouter::rows, "n_rows"_a, "arrays"_a, "n_threads"_a)
       .def("sparse", &PyRouter::sparse, "start"_a, "column"_a, "values"_a, "n_threads"_a);
   m.def("grow", &py_grow, "columns"_a, "y"_a, "weight"_a.none(), "rules"_a);
+  m.def("grow_from_sketches", &py_grow_from_sketches, "hashes"_a, "start"_a, "theta"_a, "classes"_a, "exact_n"_a,
+        "features"_a, "rules"_a);
+  m.def("resolve", &py_resolve, "hashes"_a, "start"_a, "theta"_a, "source"_a, "features"_a, "constraints"_a);
   m.def("candidates", &py_candidates, "columns"_a, "y"_a, "weight"_a.none(), "rules"_a);
   m.def("any_infinite", &py_any_infinite, "array"_a, "n_threads"_a);
   m.def("weakest_links", &py_weakest_links, "child_start"_a, "child"_a, "risk"_a, "most"_a);

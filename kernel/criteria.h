@@ -289,4 +289,20 @@ struct Poisson : RegressionCriterion {
   }
 };
 
+// Calls body with the criterion of that name over any number of classes.
+template <class Body>
+void with_class_criterion(Criterion criterion, const NodeTotals& node, Body&& body) {
+  switch (criterion) {
+    case Criterion::gini: return body(Gini<0>(node));
+    case Criterion::entropy: return body(Entropy<0>(node));
+    case Criterion::gain_ratio: return body(GainRatio<0>(node));
+    case Criterion::chi_square: return body(ChiSquare<0>(node));
+    case Criterion::binomial: return body(Binomial<0>(node));
+    case Criterion::theta: return body(Theta<0>(node));
+    case Criterion::delta: return body(Delta<0>(node));
+    case Criterion::weighted_delta: return body(WeightedDelta<0>(node));
+    default: return;
+  }
+}
+
 }  // namespace thetatree

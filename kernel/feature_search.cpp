@@ -425,10 +425,25 @@ class FeatureSearcher {
       right.push_back(left.back());
       left.pop_back();
     }
+    if (left_is_higher(left)) left.swap(right);
     const int64_t cut = static_cast<int64_t>(left.size()) - 1;
     left.insert(left.end(), right.begin(), right.end());
     scan(left, cut, cut + 1, false);
     keep_left(left);
+  }
+
+  // Whether these levels have the higher mean, or the higher share of the second of two classes.
+  bool left_is_higher(const std::vector<int32_t>& left) const {
+    const bool sums = node_.rows->measure == Measure::sums;
+    if (!sums && node_.rows->n_classes != 2) return false;
+    double weight = 0, second = 0;
+    for (const int32_t i : left) {
+      const double* tally = tally_.levels->at(i);
+      weight += sums ? tally[1] : tally[1] + tally[2];
+      second += tally[2];
+    }
+    const double all = sums ? tally_.known[1] : tally_.known[1] + tally_.known[2];
+    return second / weight > tally_.known[2] / all;
   }
 
   void keep_left(const std::vector<int32_t>& order) {

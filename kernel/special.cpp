@@ -78,4 +78,26 @@ double log_two_sided(double k, double n, double p) {
   return std::fmin(0.0, tail + 0.6931471805599453);
 }
 
+// The upper incomplete gamma function: by its series below the mean, by its continued fraction above.
+double chi_square_tail(double x, double degrees) {
+  if (x <= 0) return 1;
+  const double a = degrees / 2, z = x / 2;
+  const double front = std::exp(-z + a * std::log(z) - log_gamma(a));
+  if (z < a + 1) {
+    double term = 1 / a, sum = term;
+    for (double n = a + 1; term > sum * 1e-16; ++n) sum += term *= z / n;
+    return std::fmax(0.0, 1 - front * sum);
+  }
+  double b = z + 1 - a, c = 1e300, d = 1 / b, h = d;
+  for (int i = 1; i < 10000; ++i) {
+    const double an = -i * (i - a);
+    b += 2;
+    d = 1 / (an * d + b);
+    c = b + an / c;
+    h *= d * c;
+    if (std::fabs(d * c - 1) < 1e-16) break;
+  }
+  return front * h;
+}
+
 }  // namespace thetatree

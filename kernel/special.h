@@ -1,4 +1,4 @@
-// The binomial distribution in log space, for counts that need not be whole.
+// Distributions: the binomial in log space, for counts that need not be whole, and chi-square.
 #pragma once
 
 namespace thetatree {
@@ -12,5 +12,8 @@ double log_binomial_at_least(double k, double n, double p);
 
 // ln of min(1, 2 min(P(X <= k), P(X >= k))).
 double log_two_sided(double k, double n, double p);
+
+// P(X > x) for X ~ chi-square with so many degrees of freedom.
+double chi_square_tail(double x, double degrees);
 
 }  // namespace thetatree

@@ -87,3 +87,23 @@ class Samplers:
         self, hashes: _U64, tops: _U32, classes: _I32, flags: _U8, ids: _I64, low: int, high: int, /
     ) -> None: ...
     def finish(self) -> _Column: ...
+
+# Growing from sketches
+
+def grow_from_sketches(
+    hashes: NDArray[np.uint64],
+    start: NDArray[np.int64],
+    theta: NDArray[np.uint64],
+    classes: list[dict[str, Any]],
+    exact_n: list[float],
+    features: list[tuple[int, int]],
+    rules: dict[str, Any],
+) -> dict[str, NDArray[Any]]: ...
+def resolve(
+    hashes: NDArray[np.uint64],
+    start: NDArray[np.int64],
+    theta: NDArray[np.uint64],
+    source: dict[str, Any],
+    features: list[tuple[int, int]],
+    constraints: list[tuple[int, list[int]]],
+) -> tuple[NDArray[np.uint64], int]: ...

@@ -51,7 +51,10 @@ def check_tree_arrays(
             len(values) == 0 or bool(np.abs(values.astype(np.float64)).max() < 2**31),
             f"{name} is out of range",
         )
-    _require(bool(np.isfinite(arrays["value"]).all()), "a value is not finite")
+    for name in ("value", "impurity", "impurity_decrease", "weighted_n_node_samples", "n_node_samples"):
+        _require(bool(np.isfinite(arrays[name]).all()), f"{name} is not finite everywhere")
+    for name in ("impurity", "weighted_n_node_samples", "n_node_samples"):
+        _require(bool((arrays[name] >= 0).all()), f"{name} is negative somewhere")
     _check_children(arrays, n)
     _check_splits(arrays, features)
 
@@ -77,8 +80,22 @@ def _check_children(arrays: Mapping[str, NDArray[Any]], n: int) -> None:
         bool((child > owner).all()) and bool((child < n).all()), "a child does not come after its parent"
     )
     _require(len(np.unique(child)) == n - 1, "a node has two parents")
-    first = child[start[:-1][np.diff(start) > 0]] if n > 1 else child
-    _require(bool((first == np.flatnonzero(np.diff(start) > 0) + 1).all()), "the nodes are not in preorder")
+    # In preorder a node's first child comes next, and a sibling right after the subtree before it.
+    end = _subtree_ends(owner, child, n)
+    inner = np.diff(start) > 0
+    expected = np.empty(n - 1, dtype=np.int64)
+    expected[1:] = end[child[:-1]]
+    expected[start[:-1][inner]] = np.flatnonzero(inner) + 1
+    _require(bool((child == expected).all()), "the nodes are not in preorder")
+
+
+def _subtree_ends(owner: NDArray[Any], child: NDArray[Any], n: int) -> NDArray[np.int64]:
+    parent = np.zeros(n, dtype=np.int64)
+    parent[child] = owner
+    above, size = parent.tolist(), [1] * n
+    for node in range(n - 1, 0, -1):
+        size[above[node]] += size[node]
+    return np.arange(n) + np.array(size, dtype=np.int64)
 
 
 def _check_splits(arrays: Mapping[str, NDArray[Any]], features: Sequence[Feature]) -> None:

@@ -9,6 +9,7 @@ from thetatree.data.coding import code_rows
 from thetatree.data.features import Feature
 from thetatree.data.rows import Rows
 from thetatree.data.target import Target
+from thetatree.grow.from_rows import refuse_missing
 from thetatree.grow.rules import GrowRules
 from thetatree.tree.rules import number_text
 from thetatree.tree.tree import SplitKind
@@ -17,12 +18,32 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def root_candidates(rows: Rows, features: list[Feature], target: Target, rules: GrowRules) -> pd.DataFrame:
+COLUMNS = (
+    "feature",
+    "split",
+    "score",
+    "gain",
+    "cut",
+    "n_left",
+    "n_right",
+    "weight_left",
+    "weight_right",
+    "missing_left",
+)
+
+
+def root_candidates(
+    rows: Rows, features: list[Feature], target: Target, rules: GrowRules, missing: str
+) -> pd.DataFrame:
     """Return a data frame with one row per feature, in column order; NaN where a feature cannot split."""
     import pandas as pd
 
-    found = _kernel.candidates(code_rows(rows, rules.n_threads), target.y, target.weight, rules.for_kernel())
-    return pd.DataFrame([_row(split, feature) for split, feature in zip(found, features, strict=True)])
+    columns = code_rows(rows, rules.n_threads)
+    if missing == "error":
+        refuse_missing(columns, rows)
+    found = _kernel.candidates(columns, target.y, target.weight, rules.for_kernel())
+    described = [_row(split, feature) for split, feature in zip(found, features, strict=True)]
+    return pd.DataFrame(described, columns=list(COLUMNS))
 
 
 def _row(split: dict[str, Any], feature: Feature) -> dict[str, Any]:

@@ -56,8 +56,9 @@ _SHARED_PARAMETERS_END = """
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
         Which columns are categories: by dtype (text, categorical, enum, object), or named, or none.
     max_categories : int, default=10
-        With three and more classes, up to so many categories are parted exhaustively; beyond, several
-        orders are tried and the best is taken. (Two classes and regression are exact at any number.)
+        With three and more classes, up to so many categories (24 at most) are parted exhaustively; beyond,
+        several orders are tried and the best is taken. Two classes and regression need one order at any
+        number of categories: by class share or mean, which holds the optimum of every convex criterion.
     missing : {"learnt", "majority", "error"}, default="learnt"
         "learnt": both directions are tried; "majority": missing values join the heavier side before it is
         scored; "error": they are refused.
@@ -83,8 +84,6 @@ class _CART(TreeEstimator):
     """What the two CART estimators share."""
 
     def _grow(self, rows: Rows, target: Target) -> Tree:
-        if self.missing not in ("learnt", "majority", "error"):
-            params.choice("missing", self.missing, ("learnt", "majority", "error"))
         rows, target = counted_rows(rows, target)
         features = features_of(rows)
         rules = self._rules(rows, features, target)
@@ -99,7 +98,13 @@ class _CART(TreeEstimator):
         rows = self._read(X, reset=True, categorical=self.categorical_features)
         rows, target = counted_rows(rows, self._target(y, rows.n_rows, sample_weight))
         features = features_of(rows)
-        return root_candidates(rows, features, target, self._rules(rows, features, target))
+        rules = self._rules(rows, features, target)
+        return root_candidates(rows, features, target, rules, self.missing)
+
+    @property
+    def max_features_(self) -> int:
+        """How many features are looked at in each node."""
+        return params.n_features_drawn(self.max_features, self.n_features_in_) or self.n_features_in_
 
     def _rules(self, rows: Rows, features: list[Feature], target: Target) -> GrowRules:
         n = rows.n_rows
@@ -119,7 +124,7 @@ class _CART(TreeEstimator):
             raise ValueError(
                 "criterion='poisson' needs y to be 0 or greater everywhere and above 0 somewhere"
             )
-        self.max_features_ = params.n_features_drawn(self.max_features, rows.n_columns) or rows.n_columns
+        drawn = params.n_features_drawn(self.max_features, rows.n_columns)
         return GrowRules(
             criterion=criterion,
             n_classes=target.n_classes,
@@ -130,9 +135,9 @@ class _CART(TreeEstimator):
             min_impurity_decrease=params.real("min_impurity_decrease", self.min_impurity_decrease, 0.0),
             min_impurity_split=params.real("min_impurity_split", self.min_impurity_split, 0.0),
             max_leaf_nodes=-1 if leaves is None else leaves,
-            max_features=self.max_features_ if self.max_features_ < rows.n_columns else 0,
-            max_categories=params.whole("max_categories", self.max_categories, 2) or 2,
-            majority=self.missing == "majority",
+            max_features=drawn if drawn < rows.n_columns else 0,
+            max_categories=params.whole("max_categories", self.max_categories, 2, most=24) or 2,
+            majority=params.choice("missing", self.missing, ("learnt", "majority", "error")) == "majority",
             random_splits=splitter == "random",
             seed=params.seed_of(self.random_state)
             if splitter == "random" or self.max_features is not None

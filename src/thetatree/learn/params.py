@@ -20,12 +20,13 @@ def _is_share(value: Any) -> bool:
     return isinstance(value, (float, np.floating)) and bool(0.0 < value <= 1.0)
 
 
-def whole(name: str, value: Any, least: int, *, none: bool = False) -> int | None:
-    """Return a whole number of at least `least` (or None where that is allowed)."""
+def whole(name: str, value: Any, least: int, *, most: float = math.inf, none: bool = False) -> int | None:
+    """Return a whole number between `least` and `most` (or None where that is allowed)."""
     if value is None and none:
         return None
-    if not _is_whole(value) or value < least:
-        allowed = f"a whole number of at least {least}" + (" or None" if none else "")
+    if not _is_whole(value) or not least <= value <= most:
+        between = f"of at least {least}" if math.isinf(most) else f"between {least} and {most:g}"
+        allowed = f"a whole number {between}" + (" or None" if none else "")
         raise ValueError(f"{name} must be {allowed}; got {value!r}")
     return int(value)
 

@@ -15,10 +15,9 @@ if TYPE_CHECKING:
 
 def cut_at(tree: Tree, nodes: NDArray[np.int64]) -> Tree:
     """Return the tree in which the given nodes are leaves."""
-    if len(nodes) and (nodes.min() < 0 or nodes.max() >= tree.node_count):
-        raise ValueError(
-            f"there is no node {int(nodes.max())}: the tree has nodes 0 to {tree.node_count - 1}"
-        )
+    outside = nodes[(nodes < 0) | (nodes >= tree.node_count)]
+    if len(outside):
+        raise ValueError(f"there is no node {int(outside[0])}: the tree has nodes 0 to {tree.node_count - 1}")
     cut = np.zeros(tree.node_count, dtype=bool)
     cut[nodes] = True
     below = np.zeros(tree.node_count + 1, dtype=np.int64)

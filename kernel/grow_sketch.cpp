@@ -1,0 +1,493 @@
+#include "grow_sketch.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <numeric>
+#include <queue>
+
+#include "ordering.h"
+#include "special.h"
+
+namespace thetatree {
+namespace {
+
+// A test on a feature: the cells that go left; the others, so far as the node allows them, go right.
+struct Test {
+  int32_t feature = -1;
+  std::vector<char> left;
+};
+
+struct Side {
+  std::vector<Count> counts;  // by class
+  double n = 0, weight = 0, held = 0;
+  std::vector<double> tally;  // weights by class
+};
+
+struct SketchSplit {
+  bool valid = false;
+  Test test;
+  bool missing_left = true;
+  Score score;
+  double decrease = 0;
+  Side left, right;
+};
+
+struct SketchNode {
+  Constraints constraints;
+  std::vector<Count> counts;
+  std::vector<double> tally;
+  double n = 0, weight = 0, impurity = 0, held = 0;
+  int64_t depth = 0;
+  uint64_t key = 0;
+  std::vector<std::unique_ptr<ClassNode>> classes;  // freed once the children stand
+  SketchSplit split;
+  double decrease = 0;
+  int64_t left = -1, right = -1;
+};
+
+class SketchGrower {
+ public:
+  SketchGrower(const SketchBuffer& sketches, const std::vector<ClassSource>& classes,
+               const std::vector<double>& exact_n, const std::vector<SketchFeature>& features,
+               const SketchRules& rules)
+      : features_(features), rules_(rules), n_classes_(static_cast<int>(classes.size())) {
+    for (const ClassSource& source : classes)
+      indexes_.push_back(std::make_unique<ClassIndex>(sketches, source, features_));
+    SketchNode root;
+    root.key = mix(rules.seed);
+    for (int c = 0; c < n_classes_; ++c) {
+      root.classes.push_back(std::make_unique<ClassNode>(*indexes_[c], root.constraints));
+      const Estimate own = root.classes[c]->own();
+      root.held += own.held;
+      root.counts.push_back(exact_n[c] >= 0 ? Count{exact_n[c], 0} : Count{own.count(), own.variance()});
+    }
+    weigh(root);
+    root_weight_ = root.weight;
+    nodes_.push_back(std::move(root));
+  }
+
+  SketchTree grow() {
+    if (rules_.max_leaf_nodes > 0) grow_best_first();
+    else grow_depth_first();
+    return in_preorder();
+  }
+
+ private:
+  void weigh(SketchNode& node) const {
+    node.tally.resize(n_classes_);
+    node.n = node.weight = 0;
+    for (int c = 0; c < n_classes_; ++c) {
+      node.tally[c] = node.counts[c].n * rules_.class_weight[c];
+      node.n += node.counts[c].n;
+      node.weight += node.tally[c];
+    }
+    node.impurity = class_impurity(impurity_of(rules_.criterion), node.tally.data(), n_classes_, node.weight);
+  }
+
+  void grow_depth_first() {
+    std::vector<int64_t> open{0};
+    while (!open.empty()) {
+      const int64_t id = open.back();
+      open.pop_back();
+      if (!examine(id)) continue;
+      divide(id);
+      open.push_back(nodes_[id].right);
+      open.push_back(nodes_[id].left);
+    }
+  }
+
+  void grow_best_first() {
+    using Entry = std::pair<double, int64_t>;
+    std::priority_queue<Entry> open;
+    if (examine(0)) open.push({nodes_[0].decrease, 0});
+    for (int64_t leaves = 1; leaves < rules_.max_leaf_nodes && !open.empty(); ++leaves) {
+      const int64_t id = -open.top().second;
+      open.pop();
+      divide(id);
+      for (const int64_t child : {nodes_[id].left, nodes_[id].right})
+        if (examine(child)) open.push({nodes_[child].decrease, -child});
+    }
+    for (; !open.empty(); open.pop()) nodes_[-open.top().second].split.valid = false;
+  }
+
+  bool may_split(const SketchNode& node) const {
+    int present = 0;
+    for (const Count& count : node.counts) present += count.n > 0;
+    if (present <= 1) return false;
+    if (rules_.max_depth >= 0 && node.depth >= rules_.max_depth) return false;
+    if (node.n < rules_.min_samples_split || node.n < 2 * rules_.min_samples_leaf) return false;
+    if (node.weight < 2 * rules_.min_weight_leaf) return false;
+    return !(rules_.min_impurity_split > 0 && node.impurity <= rules_.min_impurity_split);
+  }
+
+  bool examine(int64_t id) {
+    SketchNode& node = nodes_[id];
+    if (!may_split(node)) return false;
+    n_candidates_ = 0;
+    const std::vector<std::vector<Test>> tests = all_tests(node);
+    for (const auto& of_feature : tests) n_candidates_ += static_cast<double>(of_feature.size());
+    const std::vector<int32_t> order = drawn_features(node);
+    const int64_t n = static_cast<int64_t>(features_.size());
+    const int64_t most = rules_.max_features > 0 ? std::min(n, rules_.max_features) : n;
+    for (int64_t begin = 0; begin < n && !node.split.valid; begin += begin ? 1 : most) {
+      std::vector<int32_t> features(order.begin() + begin, order.begin() + std::min(n, begin ? begin + 1 : most));
+      std::sort(features.begin(), features.end());
+      for (const int32_t f : features) search(node, tests[f]);
+    }
+    if (!node.split.valid) return false;
+    node.decrease = std::max(0.0, node.split.decrease) * node.weight / root_weight_;
+    return true;
+  }
+
+  std::vector<int32_t> drawn_features(const SketchNode& node) const {
+    std::vector<int32_t> order(features_.size());
+    std::iota(order.begin(), order.end(), 0);
+    if (rules_.max_features <= 0) return order;
+    Random random(child_key(node.key, 0));
+    for (size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
+    return order;
+  }
+
+  std::vector<char> allowed_cells(const SketchNode& node, int32_t feature) const {
+    for (const Constraint& constraint : node.constraints)
+      if (constraint.feature == feature) return constraint.allowed;
+    return std::vector<char>(features_[feature].n_cells(), 1);
+  }
+
+  std::vector<std::vector<Test>> all_tests(const SketchNode& node) const {
+    std::vector<std::vector<Test>> tests(features_.size());
+    for (int32_t f = 0; f < static_cast<int32_t>(features_.size()); ++f) {
+      const std::vector<char> allowed = allowed_cells(node, f);
+      if (features_[f].kind == CellKind::category) tests[f] = category_tests(node, f, allowed);
+      else tests[f] = cut_tests(f, allowed);
+    }
+    return tests;
+  }
+
+  // Every place between two cells that are still allowed: for a flag, present against absent.
+  std::vector<Test> cut_tests(int32_t feature, const std::vector<char>& allowed) const {
+    std::vector<Test> tests;
+    const int32_t n = features_[feature].n_units;
+    for (int32_t cut = 0; cut < n; ++cut) {
+      if (!allowed[cut] || !allowed[cut + 1]) continue;
+      Test test{feature, std::vector<char>(allowed.size(), 0)};
+      for (int32_t cell = 0; cell <= cut; ++cell) test.left[cell] = allowed[cell];
+      tests.push_back(std::move(test));
+    }
+    return tests;
+  }
+
+  // The groupings that rows would be tried with, on the estimated counts of each category.
+  std::vector<Test> category_tests(const SketchNode& node, int32_t feature, const std::vector<char>& allowed) const {
+    const SketchFeature& f = features_[feature];
+    Levels levels;
+    levels.clear(n_classes_ + 1);
+    for (int32_t cell = 0; cell <= f.n_units; ++cell) {
+      if (!allowed[cell]) continue;
+      std::vector<char> only(allowed.size(), 0);
+      only[cell] = 1;
+      std::vector<double> tally(n_classes_ + 1, 0.0);
+      for (int c = 0; c < n_classes_; ++c) {
+        if (cell == f.n_units && indexes_[c]->none_is_empty(feature)) continue;
+        const double count = node.classes[c]->among(feature, only).count();
+        tally[0] += count;
+        tally[1 + c] = count * rules_.class_weight[c];
+      }
+      if (tally[0] <= 0) continue;
+      levels.code.push_back(static_cast<uint32_t>(cell));
+      levels.tally.insert(levels.tally.end(), tally.begin(), tally.end());
+    }
+    return groupings(node, feature, levels, allowed);
+  }
+
+  std::vector<Test> groupings(const SketchNode& node, int32_t feature, const Levels& levels,
+                              const std::vector<char>& allowed) const {
+    std::vector<Test> tests;
+    const int64_t n = levels.size();
+    const auto add = [&](const std::vector<char>& left_levels) {
+      Test test{feature, std::vector<char>(allowed.size(), 0)};
+      for (int64_t i = 0; i < n; ++i)
+        if (left_levels[i]) test.left[levels.code[i]] = 1;
+      tests.push_back(std::move(test));
+    };
+    if (n < 2) return tests;
+    if (n_classes_ > 2 && n <= rules_.max_categories) {
+      for (uint64_t mask = 0; mask + 1 < 1ULL << (n - 1); ++mask) {
+        std::vector<char> left(n, 0);
+        left[0] = 1;
+        for (int64_t i = 1; i < n; ++i) left[i] = mask >> (i - 1) & 1;
+        add(left);
+      }
+      return tests;
+    }
+    const NodeTotals totals{n_classes_, node.tally.data(), node.weight, node.impurity};
+    for (int k = n_classes_ == 2 ? 1 : 0; k <= (n_classes_ == 2 ? 1 : n_classes_); ++k) {
+      const auto order = k < n_classes_ ? order_by_share(levels, k) : order_by_component(levels, totals);
+      std::vector<char> left(n, 0);
+      for (int64_t i = 0; i + 1 < n; ++i) {
+        left[order[i]] = 1;
+        std::vector<char> side = left;
+        if (n_classes_ > 2 && !left[0])
+          for (char& in : side) in = !in;
+        add(side);
+      }
+    }
+    return tests;
+  }
+
+  void search(SketchNode& node, const std::vector<Test>& tests) const {
+    SketchSplit best;
+    for (const Test& test : tests) {
+      SketchSplit candidate = resolve(node, test);
+      if (!candidate.valid) continue;
+      if (!best.valid || beats(candidate.score, best.score, scale(node))) best = std::move(candidate);
+    }
+    if (best.valid && (!node.split.valid || beats(best.score, node.split.score, scale(node))))
+      node.split = std::move(best);
+  }
+
+  double scale(const SketchNode& node) const {
+    switch (rules_.criterion) {
+      case Criterion::gini:
+      case Criterion::entropy: return node.impurity;
+      case Criterion::chi_square: return node.weight;
+      default: return 1;
+    }
+  }
+
+  // Both sides counted and conserved; the missing rows join the heavier side first.
+  SketchSplit resolve(const SketchNode& node, const Test& test) const {
+    SketchSplit split;
+    split.test = test;
+    const SketchFeature& f = features_[test.feature];
+    const std::vector<char> allowed = allowed_cells(node, test.feature);
+    std::vector<char> left = test.left, right(allowed.size(), 0);
+    for (size_t cell = 0; cell < allowed.size(); ++cell) right[cell] = allowed[cell] && !left[cell];
+    right[f.missing_cell()] = 0;
+    std::vector<Estimate> l = estimates(node, test.feature, left), r = estimates(node, test.feature, right);
+    const bool gaps = allowed[f.missing_cell()] && any_known(test.feature);
+    split.missing_left = weight_of(l) >= weight_of(r);
+    if (gaps) {
+      (split.missing_left ? left : right)[f.missing_cell()] = 1;
+      (split.missing_left ? l : r) = estimates(node, test.feature, split.missing_left ? left : right);
+    } else if (allowed[f.missing_cell()]) {
+      (split.missing_left ? left : right)[f.missing_cell()] = 1;
+    }
+    split.test.left = left;
+    for (int c = 0; c < n_classes_; ++c) {
+      const Parts parts = conserve(node.counts[c], {l[c].count(), l[c].variance()}, {r[c].count(), r[c].variance()});
+      if (!parts.possible) return split;
+      add(split.left, parts.left, l[c].held, c);
+      add(split.right, parts.right, r[c].held, c);
+    }
+    if (!gaps) split.missing_left = split.left.weight >= split.right.weight;
+    judge(node, l, r, split);
+    return split;
+  }
+
+  bool any_known(int32_t feature) const {
+    return std::any_of(indexes_.begin(), indexes_.end(), [&](const auto& index) { return index->has_known(feature); });
+  }
+
+  std::vector<Estimate> estimates(const SketchNode& node, int32_t feature, const std::vector<char>& cells) const {
+    std::vector<Estimate> out;
+    for (int c = 0; c < n_classes_; ++c) out.push_back(node.classes[c]->among(feature, cells));
+    return out;
+  }
+
+  double weight_of(const std::vector<Estimate>& estimates) const {
+    double sum = 0;
+    for (int c = 0; c < n_classes_; ++c) sum += estimates[c].count() * rules_.class_weight[c];
+    return sum;
+  }
+
+  void add(Side& side, const Count& count, double held, int c) const {
+    side.counts.push_back(count);
+    side.n += count.n;
+    side.tally.push_back(count.n * rules_.class_weight[c]);
+    side.weight += side.tally.back();
+    side.held += held;
+  }
+
+  // Limits, score and gate; what fails any of them is no candidate.
+  void judge(const SketchNode& node, const std::vector<Estimate>& l, const std::vector<Estimate>& r,
+             SketchSplit& split) const {
+    const Side &left = split.left, &right = split.right;
+    if (left.n <= 0 || right.n <= 0 || left.weight <= 0 || right.weight <= 0) return;
+    if (left.n < rules_.min_samples_leaf || right.n < rules_.min_samples_leaf) return;
+    if (left.weight < rules_.min_weight_leaf || right.weight < rules_.min_weight_leaf) return;
+    const NodeTotals totals{n_classes_, node.tally.data(), node.weight, node.impurity};
+    with_class_criterion(rules_.criterion, totals, [&](const auto& crit) {
+      split.score = crit.score(left.tally.data(), left.weight, right.tally.data(), right.weight);
+      split.decrease =
+          crit.decrease(split.score, left.tally.data(), left.weight, right.tally.data(), right.weight);
+    });
+    if (rules_.min_impurity_decrease > 0 && split.decrease * node.weight / root_weight_ +
+            std::numeric_limits<double>::epsilon() < rules_.min_impurity_decrease)
+      return;
+    if (rules_.positive_gain && !(split.decrease > kTie * node.impurity)) return;
+    const bool exact = std::all_of(l.begin(), l.end(), [](const Estimate& e) { return e.tau >= 1; }) &&
+                       std::all_of(r.begin(), r.end(), [](const Estimate& e) { return e.tau >= 1; });
+    if (!exact && (left.held < rules_.min_held || right.held < rules_.min_held)) return;
+    split.valid = exact || rules_.significance <= 0 || beats_noise(node, l, r, split);
+  }
+
+  // The gain that noise alone would give, and how far beyond it this one must lie to be believed.
+  bool beats_noise(const SketchNode& node, const std::vector<Estimate>& l, const std::vector<Estimate>& r,
+                   const SketchSplit& split) const {
+    const double p = split.left.n / node.n, q = 1 - p;
+    std::vector<double> share, spread;
+    for (int c = 0; c < n_classes_; ++c) {
+      if (node.counts[c].n <= 0) continue;
+      share.push_back(node.counts[c].n / node.n);
+      spread.push_back((q / l[c].tau + p / r[c].tau) / node.counts[c].n);
+    }
+    const int k = static_cast<int>(share.size());
+    const bool gini = rules_.criterion == Criterion::gini;
+    double noise = 0;
+    for (int c = 0; c < k; ++c) {
+      if (!gini) {
+        noise += share[c] * (1 - share[c]) * spread[c] / 2;
+        continue;
+      }
+      double others = 0;
+      for (int d = 0; d < k; ++d)
+        if (d != c) others += share[d] * share[d] * spread[d];
+      noise += share[c] * share[c] * ((1 - share[c]) * (1 - share[c]) * spread[c] + others);
+    }
+    const double ratio = gain_of(node, split, gini) / noise;
+    return chi_square_tail(ratio * (k - 1), k - 1) < rules_.significance / std::max(1.0, n_candidates_);
+  }
+
+  // Unweighted, since noise is of keys: the gini decrease, or information in nats.
+  double gain_of(const SketchNode& node, const SketchSplit& split, bool gini) const {
+    const Impurity kind = gini ? Impurity::gini : Impurity::entropy;
+    const auto impurity = [&](const std::vector<Count>& counts, double n) {
+      std::vector<double> plain;
+      for (const Count& count : counts) plain.push_back(count.n);
+      return n * class_impurity(kind, plain.data(), n_classes_, n);
+    };
+    const double gain = impurity(node.counts, node.n) - impurity(split.left.counts, split.left.n) -
+                        impurity(split.right.counts, split.right.n);
+    return gain / node.n * (gini ? 1.0 : 0.6931471805599453);
+  }
+
+  void divide(int64_t id) {
+    for (const bool left : {true, false}) {
+      const SketchNode& node = nodes_[id];
+      SketchNode child;
+      child.depth = node.depth + 1;
+      child.key = child_key(node.key, left ? 0 : 1);
+      child.constraints = narrowed(node, left);
+      const Side& side = left ? node.split.left : node.split.right;
+      child.counts = side.counts;
+      for (int c = 0; c < n_classes_; ++c) {
+        child.classes.push_back(std::make_unique<ClassNode>(*node.classes[c], child.constraints));
+        child.held += child.classes[c]->own().held;
+      }
+      weigh(child);
+      nodes_.push_back(std::move(child));
+    }
+    SketchNode& node = nodes_[id];
+    node.right = static_cast<int64_t>(nodes_.size()) - 1;
+    node.left = node.right - 1;
+    node.classes.clear();
+  }
+
+  Constraints narrowed(const SketchNode& node, bool left) const {
+    const Test& test = node.split.test;
+    std::vector<char> allowed = allowed_cells(node, test.feature);
+    for (size_t cell = 0; cell < allowed.size(); ++cell)
+      allowed[cell] = allowed[cell] && (left ? test.left[cell] : !test.left[cell]);
+    Constraints out;
+    for (const Constraint& constraint : node.constraints)
+      if (constraint.feature != test.feature) out.push_back(constraint);
+    out.push_back({test.feature, std::move(allowed)});
+    return out;
+  }
+
+  SketchTree in_preorder() const {
+    SketchTree out;
+    std::vector<int64_t> open{0}, slots{-1};
+    while (!open.empty()) {
+      const int64_t id = open.back(), slot = slots.back();
+      open.pop_back();
+      slots.pop_back();
+      if (slot >= 0) out.tree.child[slot] = static_cast<int32_t>(out.tree.kind.size());
+      append(nodes_[id], out);
+      if (nodes_[id].left < 0) continue;
+      const int64_t first = static_cast<int64_t>(out.tree.child.size()) - 2;
+      open.insert(open.end(), {nodes_[id].right, nodes_[id].left});
+      slots.insert(slots.end(), {first + 1, first});
+    }
+    return out;
+  }
+
+  void append(const SketchNode& node, SketchTree& out) const {
+    GrownTree& tree = out.tree;
+    const bool leaf = node.left < 0;
+    SplitKind kind = SplitKind::leaf;
+    double threshold = -2.0;
+    if (!leaf) {
+      const CellKind cells = features_[node.split.test.feature].kind;
+      kind = cells == CellKind::flag       ? SplitKind::presence
+             : cells == CellKind::category ? SplitKind::subset
+                                           : SplitKind::threshold;
+      threshold = std::numeric_limits<double>::quiet_NaN();
+      if (cells == CellKind::threshold) threshold = last_left_cell(node.split.test);
+      tree.child.resize(tree.child.size() + 2, -1);
+      if (cells == CellKind::category) list_categories(node, tree);
+    }
+    tree.kind.push_back(static_cast<uint8_t>(kind));
+    tree.feature.push_back(leaf ? -2 : node.split.test.feature);
+    tree.threshold.push_back(threshold);
+    tree.child_start.push_back(static_cast<int64_t>(tree.child.size()));
+    tree.category_branch.resize(tree.category.size(), 0);
+    tree.category_start.push_back(static_cast<int64_t>(tree.category.size()));
+    tree.missing_branch.push_back(leaf ? -1 : node.split.missing_left ? 0 : 1);
+    tree.impurity.push_back(node.impurity);
+    tree.score.push_back(leaf ? std::numeric_limits<double>::quiet_NaN() : node.split.score.value);
+    tree.impurity_decrease.push_back(leaf ? 0 : node.decrease);
+    tree.weight.push_back(node.weight);
+    tree.n_samples.push_back(static_cast<int64_t>(std::llround(node.n)));
+    for (int c = 0; c < n_classes_; ++c) {
+      tree.value.push_back(node.weight > 0 ? node.tally[c] / node.weight : 1.0 / n_classes_);
+      out.count.push_back(node.counts[c].n);
+      out.variance.push_back(node.counts[c].variance);
+    }
+    out.held.push_back(node.held);
+  }
+
+  // The cut's number; the caller knows its value.
+  double last_left_cell(const Test& test) const {
+    int32_t cell = features_[test.feature].n_units - 1;
+    while (cell >= 0 && !test.left[cell]) --cell;
+    return cell;
+  }
+
+  void list_categories(const SketchNode& node, GrownTree& tree) const {
+    const int32_t n = features_[node.split.test.feature].n_units;
+    for (int32_t cell = 0; cell < n; ++cell)
+      if (node.split.test.left[cell]) tree.category.push_back(cell);
+  }
+
+  const std::vector<SketchFeature> features_;
+  const SketchRules rules_;
+  const int n_classes_;
+  std::vector<std::unique_ptr<ClassIndex>> indexes_;
+  std::vector<SketchNode> nodes_;
+  double root_weight_ = 0;
+  double n_candidates_ = 0;
+};
+
+}  // namespace
+
+SketchTree grow_from_sketches(const SketchBuffer& sketches, const std::vector<ClassSource>& classes,
+                              const std::vector<double>& exact_n, const std::vector<SketchFeature>& features,
+                              const SketchRules& rules) {
+  return SketchGrower(sketches, classes, exact_n, features, rules).grow();
+}
+
+}  // namespace thetatree

@@ -1,0 +1,153 @@
+"""A sketch set as the resolver reads it: per class, which sketch tells what.
+
+unit: one value of one feature, in the order of features and values; a feature whose values may hold together
+(multi) is a row of flags here. An absent sketch takes part only where it is verified to be what the known
+keys hold beside the present ones: after a merge of days it no longer is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from thetatree import _kernel
+from thetatree.sketch.data import ALL, SketchData
+
+CELL_KINDS = {"flag": 0, "multi": 0, "category": 1, "threshold": 2}
+
+
+@dataclass(frozen=True)
+class Tested:
+    """What a tree may test: a feature of the set, or one value of a multi-valued one."""
+
+    name: str
+    feature: int
+    kind: int
+    values: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Sources:
+    """The sketches by class, and the classes' exact sizes where they are known (else -1)."""
+
+    data: SketchData
+    tested: tuple[Tested, ...]
+    classes: list[dict[str, Any]]
+    labels: tuple[Any, ...]
+    exact_n: list[float]
+
+    @property
+    def shapes(self) -> list[tuple[int, int]]:
+        """Cell kind and number of units of everything tested."""
+        return [(tested.kind, len(tested.values)) for tested in self.tested]
+
+    def resolve(self, klass: int, allowed: dict[int, list[int]]) -> tuple[npt.NDArray[np.uint64], float]:
+        """Give the keys of a class that are in the allowed cells: held hashes below τ, and τ.
+
+        `allowed` has a mark per cell, by place in `tested`: a cell per value, then "none of these" (absent,
+        above all cuts), then missing.
+        """
+        column = self.data.column
+        hashes, tau = _kernel.resolve(
+            column.hashes,
+            column.offsets,
+            column.thetas,
+            self.classes[klass],
+            self.shapes,
+            list(allowed.items()),
+        )
+        return hashes, tau / (1 << 63) if tau < (1 << 63) - 1 else 1.0
+
+
+def tested_features(data: SketchData) -> tuple[Tested, ...]:
+    """List what a tree may test, in the order of features and values."""
+    tested: list[Tested] = []
+    for f, feature in enumerate(data.features):
+        kind = CELL_KINDS[feature.kind]
+        if feature.kind == "multi":
+            tested += [Tested(feature.literal(v), f, kind, (i,)) for i, v in enumerate(feature.values)]
+        else:
+            tested.append(Tested(feature.name, f, kind, tuple(range(len(feature.values)))))
+    return tuple(tested)
+
+
+def sources_of(data: SketchData, tested: tuple[Tested, ...], *, use_absent: bool = True) -> Sources:
+    """Find each class's sketches, whatever form the set has."""
+    n = data.entries.n
+    if data.form == "per_class":
+        classes = [_own(data, tested, c, use_absent) for c in range(len(data.classes))]
+        exact = [float(n[data.entries.total(c)]) for c in range(len(data.classes))]
+        return Sources(data, tested, classes, data.classes, exact)
+    whole = _own(data, tested, ALL, use_absent)
+    if data.form == "class_free":
+        totals = [data.entries.total(c) for c in range(len(data.classes))]
+        return Sources(
+            data, tested, [{**whole, "only": t} for t in totals], data.classes, [float(n[t]) for t in totals]
+        )
+    own = _own(data, tested, 0, use_absent)
+    rest = {
+        **whole,
+        "other_total": own["total"],
+        "other_present": own["present"],
+        "other_absent": own["absent"],
+    }
+    n_all, n_own = float(n[data.entries.total(ALL)]), float(n[data.entries.total(0)])
+    exact = [n_all - n_own if min(n_all, n_own) >= 0 else -1.0, n_own]
+    return Sources(data, tested, [rest, own], ("rest", data.classes[0]), exact)
+
+
+def _own(data: SketchData, tested: tuple[Tested, ...], klass: int, use_absent: bool) -> dict[str, Any]:
+    entries = data.entries
+    present: list[int] = []
+    absent: list[int] = []
+    known: list[int] = []
+    for one in tested:
+        values = entries.values(klass, one.feature)
+        present += [values[v] for v in one.values]
+        apart = entries.find(klass, one.feature)
+        known.append(-1 if apart is None else apart)
+        for v in one.values:
+            found = entries.find(klass, one.feature, v, absent=True) if use_absent and one.kind == 0 else None
+            absent.append(-1 if found is None else found)
+    source = {
+        "total": entries.total(klass),
+        "present": present,
+        "absent": absent,
+        "known": known,
+        "only": -1,
+        "other_total": -1,
+        "other_present": [-1] * len(present),
+        "other_absent": [-1] * len(present),
+    }
+    _drop_unverified(data, source, tested, klass)
+    return source
+
+
+def _drop_unverified(
+    data: SketchData, source: dict[str, Any], tested: tuple[Tested, ...], klass: int
+) -> None:
+    units = [unit for unit, entry in enumerate(source["absent"]) if entry >= 0]
+    if not units:
+        return
+    feature_of = [one.feature for one in tested for _ in one.values]
+    column = data.column
+    a = [source["absent"][u] for u in units]
+    p = [source["present"][u] for u in units]
+    k = [data.entries.known(klass, feature_of[u]) for u in units]
+    shared = column.overlaps(a, p)[:, 0]
+    inside = column.overlaps(a, k)
+    for i, unit in enumerate(units):
+        theta = min(int(column.thetas[j]) for j in (a[i], p[i], k[i]))
+        below = [_held_below(data, j, theta) for j in (a[i], p[i], k[i])]
+        complement = shared[i] == 0 and inside[i, 0] == inside[i, 1] and below[0] + below[1] == below[2]
+        if not complement:
+            source["absent"][unit] = -1
+
+
+def _held_below(data: SketchData, entry: int, theta: int) -> int:
+    column = data.column
+    hashes = column.hashes[column.offsets[entry] : column.offsets[entry + 1]]
+    return int(np.searchsorted(hashes, np.uint64(theta))) if theta < (1 << 63) - 1 else len(hashes)
