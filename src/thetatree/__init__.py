@@ -13,6 +13,7 @@ _PUBLIC = {
     "CARTClassifier": "thetatree.learn.cart:CARTClassifier",
     "CARTRegressor": "thetatree.learn.cart:CARTRegressor",
     "SketchSet": "thetatree.sketch.sketch_set:SketchSet",
+    "ThetaSketchDecisionTreeClassifier": "thetatree.learn.theta:ThetaSketchDecisionTreeClassifier",
     "Tree": "thetatree.tree.tree:Tree",
     "candidates": "thetatree.learn.candidates:candidates",
     "load": "thetatree.export.model_file:load_model",
@@ -25,6 +26,7 @@ __all__ = [
     "CARTClassifier",
     "CARTRegressor",
     "SketchSet",
+    "ThetaSketchDecisionTreeClassifier",
     "Tree",
     "__version__",
     "candidates",
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from thetatree.export.model_file import load_model as load
     from thetatree.learn.candidates import candidates
     from thetatree.learn.cart import CARTClassifier, CARTRegressor
+    from thetatree.learn.theta import ThetaSketchDecisionTreeClassifier
     from thetatree.sketch.build import sketch
     from thetatree.sketch.sketch_set import SketchSet
     from thetatree.split import criteria

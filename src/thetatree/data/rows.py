@@ -149,7 +149,7 @@ def _read_frame(X: Any, categorical: Callable[[int, str], bool | None] | None) -
         )
     names = [str(name) for name in frame.columns]
     columns = [
-        _series_column(name, series, categorical(j, name) if categorical else None)
+        read_column(name, series, categorical(j, name) if categorical else None)
         for j, (name, series) in enumerate(zip(names, frame.iter_columns(), strict=True))
     ]
     return Rows(n_rows, names, columns, matrix=_shared_matrix(columns))
@@ -175,7 +175,8 @@ def _shared_matrix(columns: Sequence[Column]) -> NDArray[Any] | None:
     return base if same else None
 
 
-def _series_column(name: str, series: Any, categorical: bool | None) -> Column:
+def read_column(name: str, series: Any, categorical: bool | None = None) -> Column:
+    """Read one column of a data frame."""
     import narwhals as nw
 
     dtype = series.dtype

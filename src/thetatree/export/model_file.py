@@ -31,8 +31,10 @@ _SPECIAL = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 def _estimators() -> dict[str, Any]:
     from thetatree.learn.cart import CARTClassifier, CARTRegressor
+    from thetatree.learn.theta import ThetaSketchDecisionTreeClassifier
 
-    return {cls.__name__: cls for cls in (CARTClassifier, CARTRegressor)}
+    known = (CARTClassifier, CARTRegressor, ThetaSketchDecisionTreeClassifier)
+    return {cls.__name__: cls for cls in known}
 
 
 def save_model(model: Any, path: str | Path) -> None:
@@ -115,6 +117,7 @@ def _encode_model(model: Any) -> dict[str, Any]:
             }
             for f in tree.features
         ],
+        "extras": model.model_extras(),
         "tree": {key: _encode_array(array) for key, array in tree.arrays().items()},
     }
 
@@ -179,6 +182,7 @@ def _decode_model(body: dict[str, Any]) -> Any:
     model.n_features_in_ = len(features)
     if body["named"]:
         model.feature_names_in_ = np.array([f.name for f in features], dtype=object)
+    model.restore_extras(body.get("extras", {}))
     return model
 
 

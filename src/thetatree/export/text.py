@@ -12,6 +12,9 @@ from thetatree.tree.tree import Tree
 def to_text(model: Any, *, max_depth: int | None = 10, decimals: int | None = None) -> str:
     """Return the tree as indented text.
 
+    Where a tree was grown from sketches, sizes come with the half width of their 95% interval (1.96 standard
+    errors, not adjusted for the splits having been chosen).
+
     Parameters
     ----------
     model : estimator or Tree
@@ -25,6 +28,8 @@ def to_text(model: Any, *, max_depth: int | None = 10, decimals: int | None = No
     what = "regression" if tree.classes is None else "classification"
     leaves = _counted(tree.n_leaves, "leaf", "leaves")
     rows = _counted(int(tree.n_node_samples[0]), "row", "rows")
+    if tree.estimates is not None:
+        rows = _counted(int(tree.n_node_samples[0]), "key", "keys")
     lines = [f"{what} tree by {tree.criterion}: {leaves}, depth {tree.max_depth}, {rows}"]
     # (node, what leads to it, indentation of the node, indentation of what is below it)
     open_nodes = [(0, "all", "", "")]
@@ -55,7 +60,11 @@ def _counted(n: int, one: str, many: str) -> str:
 
 def _summary(tree: Tree, node: int, decimals: int | None) -> str:
     n, weight = int(tree.n_node_samples[node]), float(tree.weighted_n_node_samples[node])
-    size = f"n = {n:,}" if weight == n else f"n = {n:,}, weight {weight:,.6g}"
+    if tree.estimates is not None:
+        error = 1.96 * float(tree.estimates.node_error[node])
+        size = f"n = {n:,} ± {error:,.0f}" if error else f"n = {n:,}"
+    else:
+        size = f"n = {n:,}" if weight == n else f"n = {n:,}, weight {weight:,.6g}"
     if tree.classes is None:
         value = float(tree.values[node, 0])
         return f"({size}): {number_text(value, decimals) if decimals is not None else format(value, '.6g')}"

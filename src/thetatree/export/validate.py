@@ -55,8 +55,17 @@ def check_tree_arrays(
         _require(bool(np.isfinite(arrays[name]).all()), f"{name} is not finite everywhere")
     for name in ("impurity", "weighted_n_node_samples", "n_node_samples"):
         _require(bool((arrays[name] >= 0).all()), f"{name} is negative somewhere")
+    if "count" in arrays:
+        _check_estimates(arrays, n, n_outputs)
     _check_children(arrays, n)
     _check_splits(arrays, features)
+
+
+def _check_estimates(arrays: Mapping[str, NDArray[Any]], n: int, n_outputs: int) -> None:
+    for name, length in (("count", n * n_outputs), ("standard_error", n * n_outputs), ("held", n)):
+        _require(name in arrays and len(arrays[name]) == length, f"{name} does not fit the nodes")
+        good = bool(np.isfinite(arrays[name]).all()) and bool((arrays[name] >= 0).all())
+        _require(good, f"{name} must be finite and not negative")
 
 
 def _require(holds: bool, message: str) -> None:

@@ -101,6 +101,13 @@ class TreeEstimator(BaseEstimator):
             )
         return model
 
+    def model_extras(self) -> dict[str, Any]:
+        """Return what a model file keeps beside the tree; JSON values."""
+        return {}
+
+    def restore_extras(self, extras: dict[str, Any]) -> None:
+        """Take back what `model_extras` gave."""
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True

@@ -54,6 +54,32 @@ _DTYPES: dict[str, Any] = {
     "n_node_samples": np.int64,
 }
 
+_ESTIMATES = ("count", "standard_error", "held")
+
+
+@dataclass(frozen=True, eq=False)
+class Estimates:
+    """What a tree grown from sketches knows of its counts, node by node.
+
+    Attributes
+    ----------
+    count : ndarray of shape (node_count, n_classes)
+        Keys of each class, made to add up at every split.
+    standard_error : ndarray of shape (node_count, n_classes)
+        Of the counts; 0 where they are exact.
+    held : ndarray of shape (node_count,)
+        Keys that the sketches really hold of the node: the sample that its counts rest on.
+    """
+
+    count: NDArray[np.float64]
+    standard_error: NDArray[np.float64]
+    held: NDArray[np.float64]
+
+    @property
+    def node_error(self) -> NDArray[np.float64]:
+        """Standard error of each node's size, all classes together."""
+        return np.asarray(np.sqrt((self.standard_error**2).sum(axis=1)))
+
 
 @dataclass(frozen=True, eq=False)
 class Tree:
@@ -82,6 +108,8 @@ class Tree:
         Rows and weight.
     values : ndarray of shape (node_count, n_outputs)
         Class shares, or the mean (the median for absolute_error).
+    estimates : Estimates or None
+        Counts with their errors, where the tree was grown from sketches.
     """
 
     features: tuple[Feature, ...]
@@ -102,6 +130,7 @@ class Tree:
     weighted_n_node_samples: NDArray[np.float64]
     n_node_samples: NDArray[np.int64]
     values: NDArray[np.float64] = field(repr=False)
+    estimates: Estimates | None = None
 
     @classmethod
     def from_arrays(
@@ -115,14 +144,25 @@ class Tree:
         own = {name: np.ascontiguousarray(arrays[name], dtype=dtype) for name, dtype in _DTYPES.items()}
         n_outputs = 1 if classes is None else len(classes)
         own["values"] = np.asarray(arrays["value"], dtype=np.float64).reshape(-1, n_outputs)
-        for array in own.values():
+        estimates = None
+        if "count" in arrays:
+            parts = {name: np.asarray(arrays[name], dtype=np.float64) for name in _ESTIMATES}
+            for name in ("count", "standard_error"):
+                parts[name] = parts[name].reshape(-1, n_outputs)
+            estimates = Estimates(**parts)
+            own_and_estimates = [*own.values(), *parts.values()]
+        else:
+            own_and_estimates = list(own.values())
+        for array in own_and_estimates:
             array.flags.writeable = False
-        return cls(features=features, classes=classes, criterion=criterion, **own)
+        return cls(features=features, classes=classes, criterion=criterion, **own, estimates=estimates)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return the arrays by name, as `from_arrays` takes them."""
         out: dict[str, NDArray[Any]] = {name: getattr(self, name) for name in _DTYPES}
         out["value"] = self.values
+        if self.estimates is not None:
+            out.update({name: getattr(self.estimates, name) for name in _ESTIMATES})
         return out
 
     def __getstate__(self) -> dict[str, Any]:
@@ -142,6 +182,7 @@ class Tree:
             self.features == other.features
             and self.classes == other.classes
             and self.criterion == other.criterion
+            and mine.keys() == theirs.keys()
             and all(np.array_equal(mine[name], theirs[name], equal_nan=True) for name in mine)
         )
 

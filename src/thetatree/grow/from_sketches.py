@@ -1,0 +1,86 @@
+"""Growing from a sketch set."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from thetatree import _kernel
+from thetatree.data.features import Feature, Kind
+from thetatree.sketch.sources import Sources
+from thetatree.split.criteria import CODES
+from thetatree.tree.tree import Tree
+
+
+@dataclass(frozen=True)
+class SketchRules:
+    """Limits on estimated counts, and the gate that a split's gain must pass where counts are estimates."""
+
+    criterion: str
+    class_weight: Sequence[float]
+    max_depth: int = -1
+    min_samples_split: float = 2
+    min_samples_leaf: float = 1
+    min_weight_leaf: float = 0.0
+    min_impurity_decrease: float = 0.0
+    min_impurity_split: float = 0.0
+    max_leaf_nodes: int = -1
+    max_features: int = 0
+    max_categories: int = 10
+    positive_gain: bool = False
+    significance: float = 0.0
+    min_held: float = 0.0
+    seed: int = 0
+
+    def for_kernel(self) -> dict[str, Any]:
+        """Return the rules as the kernel reads them."""
+        rules = asdict(self)
+        rules["criterion"] = CODES[self.criterion]
+        rules["class_weight"] = [float(w) for w in self.class_weight]
+        for name in ("min_samples_split", "min_samples_leaf", "min_held"):
+            rules[name] = float(rules[name])
+        return rules
+
+
+def grow_from_sketches(sources: Sources, rules: SketchRules, classes: tuple[Any, ...]) -> Tree:
+    """Grow a tree from the sketches of each class."""
+    column = sources.data.column
+    arrays = _kernel.grow_from_sketches(
+        column.hashes,
+        column.offsets,
+        column.thetas,
+        sources.classes,
+        sources.exact_n,
+        sources.shapes,
+        rules.for_kernel(),
+    )
+    features = tree_features(sources)
+    arrays["threshold"] = _placed_cuts(arrays, sources)
+    arrays["standard_error"] = np.sqrt(arrays.pop("variance"))
+    return Tree.from_arrays(arrays, features, classes, rules.criterion)
+
+
+def tree_features(sources: Sources) -> tuple[Feature, ...]:
+    """Describe what was tested as the tree remembers it: flags, numbers with cuts, categories."""
+    described = []
+    for place, tested in enumerate(sources.tested):
+        feature = sources.data.features[tested.feature]
+        gaps = any(source["known"][place] >= 0 for source in sources.classes)
+        kind: Kind = "category" if feature.kind == "category" else "flag"
+        if feature.kind == "threshold":
+            kind = "number"
+        described.append(Feature(tested.name, kind, feature.values if kind == "category" else (), gaps))
+    return tuple(described)
+
+
+def _placed_cuts(arrays: dict[str, NDArray[Any]], sources: Sources) -> NDArray[np.float64]:
+    """The kernel numbers a feature's cuts; the tree compares with their edges."""
+    threshold = arrays["threshold"].copy()
+    for node in np.flatnonzero(arrays["kind"] == 1):
+        feature = sources.data.features[sources.tested[arrays["feature"][node]].feature]
+        threshold[node] = feature.edges[int(threshold[node])]
+    return threshold
