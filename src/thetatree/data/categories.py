@@ -35,21 +35,31 @@ def code_values(values: Any, name: str) -> Coded:
     return Coded(rank[indices], tuple(labels[i] for i in kept))
 
 
-def match_codes(coded: Coded, labels: tuple[Label, ...]) -> NDArray[np.int32]:
+def is_missing(value: Any) -> bool:
+    """Whether a value is None, NaN or NA (which will not even say whether it equals itself)."""
+    try:
+        return value is None or bool(value != value)  # noqa: PLR0124
+    except (TypeError, ValueError):
+        return type(value).__name__ == "NAType"
+
+
+def match_codes(
+    codes: NDArray[np.int32], own: tuple[Label, ...], labels: tuple[Label, ...]
+) -> NDArray[np.int32]:
     """Translate codes into those of another set of labels; a label that is not there becomes -1."""
-    if coded.labels == labels:
-        return coded.codes
+    if own == labels:
+        return codes
     place = {_match_key(label): code for code, label in enumerate(labels)}
-    to = np.array([place.get(_match_key(label), -1) for label in coded.labels] + [-1], dtype=np.int32)
-    return to[coded.codes]
+    to = np.array([place.get(_match_key(label), -1) for label in own] + [-1], dtype=np.int32)
+    return to[codes]
 
 
 def _match_key(label: Label) -> tuple[bool, Label]:
     return (isinstance(label, str), label)  # "1" is not 1; True is 1 and 1.0
 
 
-def _sort_key(label: Label) -> tuple[int, Any]:
-    return (1, label) if isinstance(label, str) else (0, float(label))
+def _sort_key(label: Label) -> tuple[bool, Any]:
+    return (isinstance(label, str), label)
 
 
 def _dictionary(values: Any, name: str) -> tuple[NDArray[np.int64], list[Label], bool]:
@@ -63,32 +73,38 @@ def _dictionary(values: Any, name: str) -> tuple[NDArray[np.int64], list[Label],
         return indices.astype(np.int64), labels, False
     import pyarrow as pa
 
-    ordered = False
     try:
-        if isinstance(values, np.ndarray):
-            array = pa.array(values.tolist(), from_pandas=True)
-        else:
-            import narwhals as nw
-
-            ordered = values.dtype == nw.Enum
-            array = values.to_arrow()
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
+        array, ordered = _arrow_dictionary(values)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
         return _mixed(values.tolist() if isinstance(values, np.ndarray) else values.to_list(), name)
+    labels = [_checked(label, name) for label in array.dictionary.to_pylist()]
+    indices = array.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
+    return _without_missing_label(indices, labels, ordered)
+
+
+def _arrow_dictionary(values: Any) -> tuple[Any, bool]:
+    """Return the values as an Arrow dictionary, and whether their type says their order."""
+    import pyarrow as pa
+
+    ordered = False
+    if isinstance(values, np.ndarray):
+        array = pa.array(values.tolist(), from_pandas=True)
+    else:
+        import narwhals as nw
+
+        ordered = values.dtype == nw.Enum
+        array = values.to_arrow()
     if isinstance(array, pa.ChunkedArray):
-        array = array.combine_chunks()
+        array = array.unify_dictionaries().combine_chunks()
     if isinstance(array, pa.ChunkedArray):  # several chunks of a type that does not combine
         array = pa.concat_arrays(array.chunks)
-    if not pa.types.is_dictionary(array.type):
-        array = array.dictionary_encode()
-    labels = [_checked(label, name) for label in array.dictionary.to_pylist()]
-    indices = array.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
-    return _without_missing_label(indices, labels, ordered)
+    return array if pa.types.is_dictionary(array.type) else array.dictionary_encode(), ordered
 
 
 def _without_missing_label(
     indices: NDArray[np.int64], labels: list[Label], ordered: bool
 ) -> tuple[NDArray[np.int64], list[Label], bool]:
-    gone = [i for i, label in enumerate(labels) if label is None or label != label]  # noqa: PLR0124
+    gone = [i for i, label in enumerate(labels) if is_missing(label)]
     for i in gone:
         indices = np.where(indices == i, -1, indices)
     if gone:
@@ -104,7 +120,7 @@ def _mixed(items: list[Any], name: str) -> tuple[NDArray[np.int64], list[Label],
     labels: list[Label] = []
     indices = np.empty(len(items), dtype=np.int64)
     for i, item in enumerate(items):
-        if item is None or item != item:  # noqa: PLR0124
+        if is_missing(item):
             indices[i] = -1
             continue
         label = _checked(item, name)

@@ -41,9 +41,7 @@ def _code_columns(columns: list[Column], out: _kernel.Columns) -> None:
     while at < len(columns):
         kind = columns[at].kind
         if kind == "category":
-            coded = columns[at].coded
-            assert coded is not None
-            out.add_category(np.ascontiguousarray(coded.codes), len(coded.labels))
+            out.add_category(np.ascontiguousarray(columns[at].values), len(columns[at].labels))
             at += 1
             continue
         end = at
@@ -67,8 +65,8 @@ def routing_arrays(rows: Rows, features: tuple[Feature, ...], n_threads: int) ->
 
 def _adapt(column: Column, feature: Feature, n_threads: int) -> NDArray[Any]:
     if feature.kind == "category":
-        coded = column.coded or code_values(_as_values(column), column.name)
-        return match_codes(coded, feature.labels)
+        column = as_category(column)
+        return match_codes(column.values, column.labels, feature.labels)
     if column.kind == "category":
         raise ValueError(
             f"column {column.name!r} holds text, but the tree was fitted on {feature.kind}s there: "
@@ -83,11 +81,15 @@ def _adapt(column: Column, feature: Feature, n_threads: int) -> NDArray[Any]:
     return column.values
 
 
-def _as_values(column: Column) -> NDArray[Any]:
-    if column.kind != "flag":
-        return column.values
-    flags = column.values.view(np.int8)
-    return np.where(flags < 0, np.nan, flags.astype(np.float64))
+def as_category(column: Column) -> Column:
+    """Return the column as a category: numbers and flags are labels of their own."""
+    if column.kind == "category":
+        return column
+    values = column.values
+    if column.kind == "flag":
+        values = np.array([None if f < 0 else bool(f) for f in values.view(np.int8)], dtype=object)
+    coded = code_values(values, column.name)
+    return Column(column.name, "category", coded.codes, coded.labels)
 
 
 def _as_flags(column: Column) -> NDArray[np.int8]:
@@ -116,3 +118,11 @@ def refuse_infinite(values: NDArray[Any], names: list[str], n_threads: int) -> N
         return
     column = int(np.argmax(np.isinf(values).any(axis=0))) if values.ndim == 2 else 0
     raise ValueError(_infinite(names[column]))
+
+
+def refuse_infinite_entries(rows: Rows) -> None:
+    """Raise if a sparse matrix holds an infinite value, naming the column."""
+    if rows.sparse is not None and rows.sparse.dtype.kind == "f":
+        bad = np.isinf(rows.sparse.data)
+        if bad.any():
+            raise ValueError(_infinite(rows.names[int(rows.sparse.indices[bad].min())]))

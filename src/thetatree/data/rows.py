@@ -16,20 +16,20 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 
-from thetatree.data.categories import Coded, code_values
-from thetatree.data.features import Feature, Kind
+from thetatree.data.categories import Coded, code_values, is_missing
+from thetatree.data.features import Feature, Kind, Label
 
 _PLAIN = "fiub"  # the dtype kinds that the kernel reads in place: float, int, unsigned, bool
 
 
 @dataclass(frozen=True)
 class Column:
-    """One column: values for a number, 0/1/-1 for a flag, codes for a category (with their labels)."""
+    """One column: values for a number, 0/1/-1 for a flag, codes into the labels for a category."""
 
     name: str
     kind: Kind
     values: NDArray[Any]
-    coded: Coded | None = None
+    labels: tuple[Label, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -75,6 +75,11 @@ def read_rows(
     )
     names = default_names(X.shape[1])
     chosen = [categorical(j, name) for j, name in enumerate(names)] if categorical else []
+    if X.dtype.kind in "mM":
+        raise ValueError(
+            f"X holds dates or durations ({X.dtype}): convert them to numbers, days since some day, say"
+        )
+    X = native(X)
     if X.dtype.kind not in _PLAIN:
         columns = [
             _object_column(names[j], X[:, j], chosen[j] if chosen else None) for j in range(X.shape[1])
@@ -88,6 +93,11 @@ def read_rows(
     return Rows(X.shape[0], names, matrix=X)
 
 
+def native(values: NDArray[Any]) -> NDArray[Any]:
+    """Return the values in this machine's byte order."""
+    return values if values.dtype.isnative else values.astype(values.dtype.newbyteorder("="))
+
+
 def default_names(n: int) -> list[str]:
     """Names of columns that have none: x0, x1, ..."""
     return [f"x{j}" for j in range(n)]
@@ -98,8 +108,9 @@ def _read_sparse(X: Any, estimator: Any) -> Rows:
     rows = sp.csr_array(X)
     if rows.dtype.kind not in _PLAIN or (rows.dtype.kind == "f" and rows.dtype.itemsize not in (4, 8)):
         rows = rows.astype(np.float64)
+    rows.data = native(rows.data)
     if not rows.has_canonical_format:
-        rows = rows.copy() if rows is X else rows
+        rows = rows.copy()  # the caller's arrays stay as they are
         rows.sum_duplicates()
     return Rows(rows.shape[0], default_names(rows.shape[1]), sparse=rows)
 
@@ -113,25 +124,33 @@ def _plain_column(name: str, values: NDArray[Any], categorical: bool | None) -> 
 
 
 def _category(name: str, coded: Coded) -> Column:
-    return Column(name, "category", coded.codes, coded)
+    return Column(name, "category", coded.codes, coded.labels)
 
 
 def _object_column(name: str, values: NDArray[Any], categorical: bool | None) -> Column:
     """Read a column of an object array: by what it holds, since its dtype does not say."""
     if categorical:
         return _category(name, code_values(values, name))
-    kinds = {type(v) for v in values.tolist() if v is not None and v == v}  # noqa: PLR0124 - NaN is not itself
+    kinds = {type(v) for v in values.tolist() if not is_missing(v)}
     if kinds and kinds <= {bool, np.bool_}:
         return Column(name, "flag", _flags_with_missing(values))
     if all(issubclass(kind, (int, float, np.number)) for kind in kinds):
-        return Column(
-            name, "number", np.array([np.nan if v is None else v for v in values], dtype=np.float64)
-        )
+        numbers = [np.nan if is_missing(v) else v for v in values]
+        return Column(name, "number", np.array(numbers, dtype=np.float64))
+    if categorical is False:
+        raise ValueError(_not_categorical(name))
     return _category(name, code_values(values, name))
 
 
+def _not_categorical(name: str) -> str:
+    return (
+        f"column {name!r} holds text and is not among categorical_features: add it there, "
+        f'or leave categorical_features="from_dtype"'
+    )
+
+
 def _flags_with_missing(values: Iterable[Any]) -> NDArray[np.int8]:
-    return np.array([-1 if v is None or v != v else int(v) for v in values], dtype=np.int8)  # noqa: PLR0124
+    return np.array([-1 if is_missing(v) else int(v) for v in values], dtype=np.int8)
 
 
 def _read_frame(X: Any, categorical: Callable[[int, str], bool | None] | None) -> Rows:
@@ -159,7 +178,9 @@ def _shared_matrix(columns: Sequence[Column]) -> NDArray[Any] | None:
     """Return the matrix whose columns these are, where one block of numbers backs them all in order."""
     first = columns[0].values
     base = first.base
-    if base is None or any(c.kind != "number" or c.values.base is not base for c in columns):
+    if not isinstance(base, np.ndarray) or any(
+        c.kind != "number" or c.values.base is not base for c in columns
+    ):
         return None
     if base.ndim != 2 or base.dtype.kind not in "fiu":
         return None
@@ -192,20 +213,19 @@ def read_column(name: str, series: Any, categorical: bool | None = None) -> Colu
         return _object_column(name, np.asarray(series.to_list(), dtype=object), _object_is_category(series))
     if dtype in (nw.String, nw.Categorical, nw.Enum, nw.Object):
         if categorical is False:
-            raise ValueError(
-                f"column {name!r} holds text and is not among categorical_features: add it there, "
-                f'or leave categorical_features="from_dtype"'
-            )
+            raise ValueError(_not_categorical(name))
         return _category(name, code_values(series, name))
+    if dtype == nw.Unknown and series.null_count() == len(series):
+        return Column(name, "number", np.full(len(series), np.nan))  # nothing is known: it can not split
     raise ValueError(
-        f"column {name!r} is of type {dtype}, which is neither a flag, a number nor a category: "
-        f"convert it to a number (a date, say, to days since some day) or to text"
+        f"column {name!r} is of type {dtype}, which is neither a flag, a number nor a category: a date or a "
+        f"duration, say, has to be converted to a number first (days since some day), other things to text"
     )
 
 
 def _object_is_category(series: Any) -> bool | None:
     """Objects are categories by dtype; flags with gaps (True, False, None) stay flags."""
-    kinds = {type(v) for v in series.to_list() if v is not None and v == v}  # noqa: PLR0124
+    kinds = {type(v) for v in series.to_list() if not is_missing(v)}
     return None if kinds and kinds <= {bool, np.bool_} else True
 
 
@@ -217,19 +237,62 @@ def _numbers(series: Any) -> NDArray[Any]:
         values = series.cast(nw.Float64).to_numpy()
     if values.dtype.kind == "f" and values.dtype.itemsize == 2:
         values = values.astype(np.float32)
-    return np.asarray(values)
+    return native(np.asarray(values))
 
 
 def features_of(rows: Rows) -> list[Feature]:
     """Describe the columns as the tree remembers them."""
     if not rows.columns:
         return [Feature(name, "number") for name in rows.names]
-    return [Feature(c.name, c.kind, c.coded.labels if c.coded else ()) for c in rows.columns]
+    return [Feature(c.name, c.kind, c.labels) for c in rows.columns]
 
 
 def select(rows: Rows, keep: NDArray[np.bool_]) -> Rows:
     """Return the rows that `keep` marks."""
-    columns = [Column(c.name, c.kind, c.values[keep], c.coded) for c in rows.columns]
+    columns = [Column(c.name, c.kind, c.values[keep], c.labels) for c in rows.columns]
     matrix = rows.matrix[keep] if rows.matrix is not None else None
     sparse = rows.sparse[keep] if rows.sparse is not None else None
     return Rows(int(keep.sum()), rows.names, columns, matrix, sparse)
+
+
+def check_names(rows: Rows, features: Sequence[Feature]) -> None:
+    """Refuse a data frame whose columns are not those of fit, naming the first that is not in its place."""
+    expected = [f.name for f in features]
+    unnamed = expected == default_names(len(expected)) and not set(expected) & set(rows.names)
+    if rows.names == expected or unnamed:
+        return
+    lacking = [name for name in expected if name not in rows.names]
+    extra = [name for name in rows.names if name not in expected]
+    what = ""
+    if extra:
+        what += "Feature names unseen at fit time:\n" + "".join(f"- {name}\n" for name in extra)
+    if lacking:
+        what += "Feature names seen at fit time, yet now missing:\n" + "".join(
+            f"- {name}\n" for name in lacking
+        )
+    if not what:
+        at = next(j for j, name in enumerate(rows.names) if name != expected[j])
+        what = (
+            f"Column {at} is {rows.names[at]!r}, but fit had {expected[at]!r} there: reorder the columns.\n"
+        )
+    raise ValueError(
+        f"The feature names should match those that were passed during fit.\n{what}Expected {expected}"
+    )
+
+
+def first_gap(rows: Rows) -> int | None:
+    """Return the first column with a missing value, or None."""
+    if rows.sparse is not None:
+        gaps = np.isnan(rows.sparse.data) if rows.sparse.dtype.kind == "f" else np.zeros(0, dtype=bool)
+        return int(rows.sparse.indices[gaps].min()) if gaps.any() else None
+    if rows.matrix is not None and not rows.columns:
+        by_column = np.isnan(rows.matrix).any(axis=0) if rows.matrix.dtype.kind == "f" else np.zeros(0)
+        return int(np.argmax(by_column)) if by_column.any() else None
+    for j, column in enumerate(rows.columns):
+        values = column.values
+        if column.kind == "flag":
+            values = values.view(np.int8)
+        coded = column.kind != "number"
+        if bool((values < 0).any()) if coded else values.dtype.kind == "f" and bool(np.isnan(values).any()):
+            return j
+    return None

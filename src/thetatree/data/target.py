@@ -12,6 +12,10 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _num_samples
 
+from thetatree.data.categories import is_missing
+
+_GREATEST = 1e150  # squares of greater numbers, and sums of such squares, overflow
+
 
 @dataclass(frozen=True)
 class Target:
@@ -45,8 +49,6 @@ def read_target(
 
 
 def _one_dimension(y: Any) -> NDArray[Any]:
-    if hasattr(y, "to_numpy") and not isinstance(y, np.ndarray):
-        y = y.to_numpy()
     values = np.asarray(y)
     if values.ndim == 2 and values.shape[1] > 1:
         raise ValueError(
@@ -78,7 +80,7 @@ def _missing(values: NDArray[Any]) -> NDArray[np.bool_]:
     if values.dtype.kind == "f":
         return np.asarray(np.isnan(values))
     if values.dtype.kind == "O":
-        return np.array([v is None or v != v for v in values], dtype=bool)  # noqa: PLR0124
+        return np.array([is_missing(v) for v in values], dtype=bool)
     return np.zeros(len(values), dtype=bool)
 
 
@@ -86,6 +88,8 @@ def _numbers(values: NDArray[Any]) -> NDArray[np.float64]:
     if values.dtype.kind == "c":
         raise ValueError("Complex data not supported: y must hold real numbers")
     try:
+        if values.dtype.kind == "O":
+            values = np.array([np.nan if is_missing(v) else v for v in values])
         numbers = np.ascontiguousarray(values, dtype=np.float64)
     except (TypeError, ValueError):
         raise ValueError(
@@ -96,6 +100,9 @@ def _numbers(values: NDArray[Any]) -> NDArray[np.float64]:
         row = int(np.argmax(bad))
         what = "NaN" if np.isnan(numbers[row]) else "infinity"
         raise ValueError(f"Input y contains {what}: y[{row}] is {numbers[row]}; drop or mend such rows")
+    if len(numbers) and np.abs(numbers).max() > _GREATEST:
+        row = int(np.argmax(np.abs(numbers)))
+        raise ValueError(f"y[{row}] is {numbers[row]}: its square is no number; scale y down")
     return numbers
 
 
@@ -115,6 +122,10 @@ def read_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
     if (weight < 0).any():
         row = int(np.argmax(weight < 0))
         raise ValueError(f"Negative values in data passed to `sample_weight`: row {row} has {weight[row]}")
+    if float(weight.max(initial=0)) * len(weight) > _GREATEST:
+        raise ValueError(
+            f"sample_weight goes up to {weight.max()}, too much to calculate with: scale it down"
+        )
     if not weight.any():
         raise ValueError("sample_weight is zero for every row: at least one row must count")
     return None if (weight == 1).all() else weight
@@ -134,8 +145,14 @@ def with_class_weight(
             raise ValueError(
                 f"class_weight names {unknown[0]!r}, which is not a class; there are {classes.tolist()}"
             )
-        if any(w < 0 for w in class_weight.values()):
-            raise ValueError(f"class_weight must not be negative; got {class_weight!r}")
+        for label, w in class_weight.items():
+            number = isinstance(w, (int, float, np.number)) and not isinstance(w, bool)
+            if not number or not 0 <= w < np.inf:
+                raise ValueError(
+                    f"class_weight[{label!r}] must be a finite number and not negative; got {w!r}"
+                )
     expanded = np.asarray(compute_sample_weight(class_weight, classes[codes]), dtype=np.float64)
     product = expanded if weight is None else expanded * weight
+    if not product.any():
+        raise ValueError(f"class_weight {class_weight!r} leaves no row any weight: at least one must count")
     return None if (product == 1).all() else product

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from numbers import Integral
 
+_MOST_THREADS = 256
+
 
 def n_threads(n_jobs: int | None) -> int:
     """Threads for ``n_jobs``: None and -1 mean every core this process may run on.
@@ -16,4 +18,4 @@ def n_threads(n_jobs: int | None) -> int:
     available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if n_jobs is None:
         return available
-    return int(n_jobs) if n_jobs > 0 else max(1, available + 1 + int(n_jobs))
+    return min(int(n_jobs), _MOST_THREADS) if n_jobs > 0 else max(1, available + 1 + int(n_jobs))

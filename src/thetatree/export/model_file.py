@@ -18,9 +18,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from thetatree.data.features import Feature
 from thetatree.export.validate import check_tree_arrays
+from thetatree.split.criteria import CLASSIFICATION, REGRESSION
 from thetatree.tree.tree import Tree
 
 FORMAT = "thetatree-model"
@@ -39,6 +41,7 @@ def _estimators() -> dict[str, Any]:
 
 def save_model(model: Any, path: str | Path) -> None:
     """Write a fitted estimator to a file, which appears whole or not at all."""
+    check_is_fitted(model, "tree_")
     body = _encode_model(model)
     document = {"format": FORMAT, "version": VERSION, "checksum": _checksum(body), "model": body}
     text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
@@ -88,7 +91,7 @@ def load_model(path: str | Path) -> Any:
         raise ValueError(f"{path} was changed or damaged since it was saved: its checksum does not match")
     try:
         return _decode_model(body)
-    except (KeyError, TypeError, ValueError, OverflowError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"{path} does not hold a valid model: {error}") from None
 
 
@@ -174,6 +177,8 @@ def _decode_model(body: dict[str, Any]) -> Any:
     labels = None if classes is None else tuple(classes.tolist())
     arrays = {str(key): _decode_array(items) for key, items in body["tree"].items()}
     check_tree_arrays(arrays, features, 1 if labels is None else len(labels))
+    if body["criterion"] not in (REGRESSION if labels is None else CLASSIFICATION):
+        raise ValueError(f"unknown criterion {body['criterion']!r}")
     model.tree_ = Tree.from_arrays(arrays, features, labels, str(body["criterion"]))
     if classes is not None:
         model.classes_ = classes

@@ -42,6 +42,7 @@ def check_tree_arrays(
     _require(not missing, f"the tree lacks {missing}")
     n = len(arrays["kind"])
     _require(n > 0, "the tree has no node")
+    _require(len(features) > 0, "the tree has no feature")
     _require(all(len(arrays[name]) == n for name in _PER_NODE), "arrays over the nodes differ in length")
     _require(len(arrays["value"]) == n * n_outputs, "values do not fit the number of classes")
     for name in _WHOLE:
@@ -57,6 +58,9 @@ def check_tree_arrays(
         _require(bool((arrays[name] >= 0).all()), f"{name} is negative somewhere")
     if "count" in arrays:
         _check_estimates(arrays, n, n_outputs)
+    samples = arrays["n_node_samples"]
+    _require(samples.dtype.kind in "iu", "n_node_samples must hold whole numbers")
+    _require(bool((arrays["weighted_n_node_samples"] > 0).any()), "no node has any weight")
     _check_children(arrays, n)
     _check_splits(arrays, features)
 
@@ -146,6 +150,7 @@ def _check_categories(
     listed = np.diff(start)
     takes = (kind == SplitKind.SUBSET) | (kind == SplitKind.MULTIWAY)
     _require(bool((listed[~takes] == 0).all()), "a split lists categories that it cannot use")
+    _require(bool((listed[takes] > 0).all()), "a split on a category lists none")
     flags = [i for i in np.flatnonzero(kind == SplitKind.PRESENCE) if features[feature[i]].kind != "flag"]
     _require(not flags, "a presence test is on a feature that is no flag")
     owner = np.repeat(np.arange(len(kind)), listed)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from thetatree.data.rows import Rows, default_names, is_frame, read_rows, select
+from thetatree.data.rows import Rows, check_names, first_gap, is_frame, read_rows, select
 from thetatree.data.target import Target, read_target, read_weights, with_class_weight
 from thetatree.learn import params
 from thetatree.tree.tree import Tree
@@ -30,24 +30,9 @@ class TreeEstimator(BaseEstimator):
         if reset:
             params.check_categorical(categorical, rows.names)
         elif is_frame(X):
-            self._check_columns(rows)
+            check_names(rows, self.tree_.features)
         validate_data(self, X if is_frame(X) else _shape_of(rows), reset=reset, skip_check_array=True)
         return rows
-
-    def _check_columns(self, rows: Rows) -> None:
-        """Name the first column that is not where fit had it, for frames that scikit-learn does not know."""
-        expected = [f.name for f in self.tree_.features]
-        if (
-            rows.n_columns == len(expected)
-            and rows.names != expected
-            and expected != default_names(len(expected))
-        ):
-            at = next(j for j, name in enumerate(expected) if rows.names[j] != name)
-            raise ValueError(
-                f"The feature names should match those that were passed during fit. "
-                f"Column {at} is {rows.names[at]!r}, but fit had {expected[at]!r} there: "
-                f"reorder the columns to {expected}"
-            )
 
     def _leaves(self, X: Any) -> NDArray[np.int64]:
         check_is_fitted(self)
@@ -183,22 +168,9 @@ def _shape_of(rows: Rows) -> Any:
 
 def _refuse_gaps(rows: Rows) -> None:
     """Raise if any value is missing, naming the column."""
-    arrays = [c.values for c in rows.columns]
-    if rows.matrix is not None and not rows.columns:
-        arrays = [rows.matrix[:, j] for j in range(rows.n_columns)]
-    if rows.sparse is not None:
-        arrays = [rows.sparse.data]
-    for j, values in enumerate(arrays):
-        coded = bool(rows.columns) and rows.columns[j].kind != "number"
-        gaps = (
-            values.view(np.int8) < 0
-            if coded and values.dtype.itemsize == 1
-            else values < 0
-            if coded
-            else (np.isnan(values) if values.dtype.kind == "f" else np.zeros(1, dtype=bool))
+    column = first_gap(rows)
+    if column is not None:
+        raise ValueError(
+            f"Input X contains NaN: column {rows.names[column]!r} has missing values and missing='error'; "
+            f"fill them, or fit with missing='learnt' or 'majority'"
         )
-        if gaps.any():
-            raise ValueError(
-                f"Input X contains NaN: column {rows.names[j]!r} has missing values and missing='error'; "
-                f"fill them, or fit with missing='learnt' or 'majority'"
-            )

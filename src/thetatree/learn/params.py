@@ -11,6 +11,8 @@ from sklearn.utils import check_random_state
 
 from thetatree.data.features import Feature
 
+_MOST = 2**31 - 1
+
 
 def _is_whole(value: Any) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
@@ -28,7 +30,7 @@ def whole(name: str, value: Any, least: int, *, most: float = math.inf, none: bo
         between = f"of at least {least}" if math.isinf(most) else f"between {least} and {most:g}"
         allowed = f"a whole number {between}" + (" or None" if none else "")
         raise ValueError(f"{name} must be {allowed}; got {value!r}")
-    return int(value)
+    return min(int(value), _MOST)  # more than any table or tree has
 
 
 def real(name: str, value: Any, least: float, most: float = math.inf) -> float:

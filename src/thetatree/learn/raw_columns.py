@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from thetatree.data.categories import Coded, code_values
+from thetatree.data.coding import as_category
 from thetatree.data.features import Feature, Label
 from thetatree.data.rows import Column, Rows, read_column
 from thetatree.sketch.kinds import OTHER
@@ -66,17 +66,10 @@ def _has_tag(lists: list[Any], tag: str) -> NDArray[np.int8]:
 def _as_known(column: Column, feature: Feature) -> Column:
     """Name the column after the feature, and its categories by the text that sketches know them by."""
     if feature.kind != "category":
-        return Column(feature.name, column.kind, column.values, column.coded)
-    coded = column.coded or code_values(_values(column), feature.name)
-    labels = tuple(_known_text(label, feature.labels) for label in coded.labels)
-    return Column(feature.name, "category", coded.codes, Coded(coded.codes, labels))
-
-
-def _values(column: Column) -> NDArray[Any]:
-    if column.kind != "flag":
-        return column.values
-    flags = column.values.view(np.int8)
-    return np.array([None if f < 0 else bool(f) for f in flags], dtype=object)
+        return Column(feature.name, column.kind, column.values, column.labels)
+    column = as_category(column)
+    labels = tuple(_known_text(label, feature.labels) for label in column.labels)
+    return Column(feature.name, "category", column.values, labels)
 
 
 def _known_text(label: Label, known: tuple[Label, ...]) -> str:

@@ -125,8 +125,11 @@ def score(name: str, parent: ArrayLike, children: Sequence[ArrayLike]) -> float:
     0.4
     """
     if name in REGRESSION:
-        losses = [_loss(name, _numbers(child, name)) for child in children]
-        return float(_loss(name, _numbers(parent, name)) - sum(losses))
+        parts = [_numbers(child, name) for child in children]
+        whole = _numbers(parent, name)
+        if not np.array_equal(np.sort(np.concatenate([*parts, whole[:0]])), np.sort(whole)):
+            raise ValueError("the children's values of y are not those of the parent")
+        return float(_loss(name, whole) - sum(_loss(name, part) for part in parts))
     check_criterion(name, classify=True)
     n = _counts(parent)
     table = np.array([_counts(child) for child in children])
@@ -136,6 +139,8 @@ def score(name: str, parent: ArrayLike, children: Sequence[ArrayLike]) -> float:
         raise ValueError(
             f"the children's counts add up to {table.sum(axis=0).tolist()}, the parent has {n.tolist()}"
         )
+    if n.sum() == 0:
+        raise ValueError(f"there is no row to split: all counts of {parent!r} are zero")
     return _STATISTICS[name](n, table[table.sum(axis=1) > 0])
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from thetatree.data.coding import refuse_infinite, routing_arrays
+from thetatree.data.coding import refuse_infinite_entries, routing_arrays
 from thetatree.data.rows import Rows
 from thetatree.data.threads import n_threads
 
@@ -30,7 +30,7 @@ def route_rows(tree: Tree, rows: Rows, n_jobs: int | None) -> NDArray[np.int64]:
         raise ValueError(
             "a sparse matrix holds numbers, but the tree was fitted on flags or categories as well"
         )
-    refuse_infinite(sparse.data, ["(sparse)"], threads)
+    refuse_infinite_entries(rows)
     return tree.router.sparse(
         sparse.indptr.astype(np.int64), sparse.indices.astype(np.int32), sparse.data, threads
     )

@@ -141,12 +141,12 @@ class Tree:
         criterion: str,
     ) -> Tree:
         """Build a tree from the kernel's arrays (or a file's); they are made read-only."""
-        own = {name: np.ascontiguousarray(arrays[name], dtype=dtype) for name, dtype in _DTYPES.items()}
+        own = {name: np.array(arrays[name], dtype=dtype, order="C") for name, dtype in _DTYPES.items()}
         n_outputs = 1 if classes is None else len(classes)
-        own["values"] = np.asarray(arrays["value"], dtype=np.float64).reshape(-1, n_outputs)
+        own["values"] = np.array(arrays["value"], dtype=np.float64).reshape(-1, n_outputs)
         estimates = None
         if "count" in arrays:
-            parts = {name: np.asarray(arrays[name], dtype=np.float64) for name in _ESTIMATES}
+            parts = {name: np.array(arrays[name], dtype=np.float64) for name in _ESTIMATES}
             for name in ("count", "standard_error"):
                 parts[name] = parts[name].reshape(-1, n_outputs)
             estimates = Estimates(**parts)
@@ -241,12 +241,12 @@ class Tree:
         inner = ~self.is_leaf
         at = self.child_start[1:] - 1 if last else self.child_start[:-1]
         out[inner] = self.child[at[inner]]
-        return out
+        return _frozen(out)
 
     @cached_property
     def is_leaf(self) -> NDArray[np.bool_]:
         """Marks the leaves."""
-        return np.equal(self.kind, SplitKind.LEAF)
+        return _frozen(np.equal(self.kind, SplitKind.LEAF))
 
     @property
     def n_leaves(self) -> int:
@@ -258,7 +258,7 @@ class Tree:
         """Parent of each node; -1 at the root."""
         out = np.full(self.node_count, -1, dtype=np.int64)
         out[self.child] = np.repeat(np.arange(self.node_count), np.diff(self.child_start))
-        return out
+        return _frozen(out)
 
     @cached_property
     def depth(self) -> NDArray[np.int64]:
@@ -267,7 +267,7 @@ class Tree:
         level = np.zeros(1, dtype=np.int64)
         while len(level := self.child[_ranges(self.child_start, level)].astype(np.int64)):
             out[level] = out[self.parent[level]] + 1
-        return out
+        return _frozen(out)
 
     @property
     def max_depth(self) -> int:
@@ -277,12 +277,11 @@ class Tree:
     @cached_property
     def subtree_end(self) -> NDArray[np.int64]:
         """One past the last node below each node: subtrees are contiguous in preorder."""
-        size = np.ones(self.node_count, dtype=np.int64)
         parent = self.parent.tolist()
-        sizes = size.tolist()
+        sizes = [1] * self.node_count
         for node in range(self.node_count - 1, 0, -1):
             sizes[parent[node]] += sizes[node]
-        return np.arange(self.node_count) + np.array(sizes, dtype=np.int64)
+        return _frozen(np.arange(self.node_count) + np.array(sizes, dtype=np.int64))
 
     # ---- prediction
 
@@ -313,9 +312,12 @@ class Tree:
         n_jobs : int, optional
             Threads; all by default.
         """
-        from thetatree.data.rows import read_rows
+        from thetatree.data.rows import check_names, is_frame, read_rows
 
-        return self.apply_rows(read_rows(X), n_jobs)
+        rows = read_rows(X)
+        if is_frame(X):
+            check_names(rows, self.features)
+        return self.apply_rows(rows, n_jobs)
 
     def apply_rows(self, rows: Rows, n_jobs: int | None = None) -> NDArray[np.int64]:
         """Return the leaf of each row that has been read already."""
@@ -368,7 +370,15 @@ class Tree:
             raise ValueError("give either ccp_alpha or at")
         if ccp_alpha is not None:
             at = weakest_below(self, ccp_alpha)
-        return cut_at(self, np.asarray(at, dtype=np.int64))
+        nodes = np.asarray(at)
+        if nodes.ndim != 1 or (len(nodes) and nodes.dtype.kind not in "iu"):
+            raise ValueError(f"at must be a list of node numbers; got {at!r}")
+        return cut_at(self, nodes.astype(np.int64))
+
+
+def _frozen(array: NDArray[Any]) -> NDArray[Any]:
+    array.flags.writeable = False
+    return array
 
 
 def _ranges(start: NDArray[np.int64], nodes: NDArray[np.int64]) -> NDArray[np.int64]:

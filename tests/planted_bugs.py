@@ -1,0 +1,106 @@
+"""Plants bugs in the kernel, one at a time, and shows which test catches each.
+
+Usage: planted_bugs.py [pytest arguments]. Works on a copy in build/planted; prints one line per bug and fails
+if one survives.
+"""
+
+# ruff: noqa: E501
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+WORK = ROOT / "build" / "planted"
+
+# name, file, what stands there, what is put there
+BUGS = [
+    ("gini forgets the right side", "criteria.h", "(left / wl + right / wr) / this->node.weight - base_", "(left / wl) / this->node.weight - base_"),
+    ("split information in the wrong place", "criteria.h", "information > 0 ? this->gain(l, wl, r, wr) / information : 0.0", "information > 0 ? this->gain(l, wl, r, wr) * information : 0.0"),
+    ("theta without its tie breakers", "criteria.h", "if (const int order = compare_scores(candidate.second, best.second, 1)) return order > 0;", ""),
+    ("a tie goes to the later candidate", "criteria.h", "return compare_scores(candidate.third, best.third, 1) > 0;", "return compare_scores(candidate.third, best.third, 1) >= 0;"),
+    ("min_samples_leaf on the left only", "search.h", "if (l[0] < limits_.min_leaf || r[0] < limits_.min_leaf) return false;", "if (l[0] < limits_.min_leaf) return false;"),
+    ("missing values always right", "search.h", "      with_missing(false);\n      with_missing(true);", "      with_missing(false);"),
+    ("majority joins the lighter side", "search.h", "crit_.weight(left_ + 1) >= crit_.weight(right_ + 1)", "crit_.weight(left_ + 1) < crit_.weight(right_ + 1)"),
+    ("the last exhaustive partition is left out", "feature_search.cpp", "const uint64_t end = (1ULL << bits) - 1;", "const uint64_t end = (1ULL << bits) - 2;"),
+    ("depth limit off by one", "grow.cpp", "node.depth >= rules_.max_depth", "node.depth > rules_.max_depth"),
+    ("a threshold on the wrong side", "grow.cpp", "return a <= middle && middle < b ? middle : a;", "return b;"),
+    ("routing sends equal values right", "route.cpp", "case SplitKind::threshold: return value <= tree.threshold[node] ? 0 : 1;", "case SplitKind::threshold: return value < tree.threshold[node] ? 0 : 1;"),
+    ("routing forgets the missing branch", "route.cpp", "if (missing) return tree.missing_branch[node];", "if (missing) return 1;"),
+    ("the median of the lower half", "absolute.cpp", "const double median = low == high ? high : low / 2 + high / 2;", "const double median = low - 1;"),
+    ("best first takes the worst", "grow.cpp", "if (examine(0)) open.push({nodes_[0].decrease, 0});\n    for (int64_t leaves = 1; leaves < rules_.max_leaf_nodes && !open.empty(); ++leaves) {\n      const int64_t id = -open.top().second;", "if (examine(0)) open.push({nodes_[0].decrease, 0});\n    for (int64_t leaves = 1; leaves + 1 < rules_.max_leaf_nodes && !open.empty(); ++leaves) {\n      const int64_t id = -open.top().second;"),
+]  # fmt: skip
+
+
+def environment() -> Path:
+    """Make an environment that sees this one's packages but not its editable thetatree."""
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", WORK / "venv"], check=True)
+    python = WORK / "venv" / "bin" / "python"
+    purelib = "import sysconfig; print(sysconfig.get_path('purelib'))"
+    site = Path(
+        subprocess.run([python, "-c", purelib], capture_output=True, text=True, check=True).stdout.strip()
+    )
+    (site / "packages.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    return site
+
+
+def build(source: Path, site: Path) -> None:
+    """Install the copy; only what changed is compiled."""
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    command += ["--no-build-isolation", "--no-deps", "--upgrade", "--target", str(site)]
+    command += [f"--config-settings=build-dir={WORK / 'cmake'}", str(source)]
+    subprocess.run(command, check=True)
+
+
+def caught_by(arguments: list[str]) -> str | None:
+    """Run the tests until one fails; return its name."""
+    command = [
+        WORK / "venv" / "bin" / "python",
+        "-m",
+        "pytest",
+        "-x",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        *arguments,
+    ]
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    failed = [line for line in result.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
+    return failed[0].split(" - ")[0] if failed else None
+
+
+def main() -> int:
+    """Try every bug."""
+    arguments = sys.argv[1:] or ["tests/grow/test_against_oracle.py"]
+    os.environ.setdefault("THETATREE_ORACLE_PROBLEMS", "1000")
+    source = WORK / "source"
+    shutil.rmtree(source, ignore_errors=True)
+    source.mkdir(parents=True)
+    for name in ("kernel", "src"):
+        shutil.copytree(ROOT / name, source / name)
+    for name in ("pyproject.toml", "CMakeLists.txt", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, source / name)
+    site = environment()
+    survived = 0
+    for name, file, old, new in BUGS:
+        path = source / "kernel" / file
+        text = path.read_text()
+        if text.count(old) != 1:
+            raise SystemExit(f"{name}: its place in {file} is not there once; mend this list")
+        path.write_text(text.replace(old, new))
+        build(source, site)
+        found = caught_by(arguments)
+        print(f"{'caught  ' if found else 'SURVIVED'} {name}: {found}", flush=True)
+        survived += found is None
+        path.write_text(text)
+    print(f"{len(BUGS) - survived} of {len(BUGS)} caught")
+    return 1 if survived else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,178 @@
+"""What people may rely on, written down: a change here is a change for them."""
+
+import inspect
+import subprocess
+import sys
+
+import pytest
+
+import thetatree as tt
+
+NAMES = [
+    "CARTClassifier",
+    "CARTRegressor",
+    "SketchSet",
+    "ThetaSketchDecisionTreeClassifier",
+    "Tree",
+    "__version__",
+    "candidates",
+    "criteria",
+    "export",
+    "load",
+    "sketch",
+]
+
+SHARED = {
+    "splitter": "best",
+    "max_depth": None,
+    "min_samples_split": 2,
+    "min_samples_leaf": 1,
+    "min_weight_fraction_leaf": 0.0,
+    "max_features": None,
+    "random_state": None,
+    "max_leaf_nodes": None,
+    "min_impurity_decrease": 0.0,
+    "min_impurity_split": 0.0,
+    "ccp_alpha": 0.0,
+    "monotonic_cst": None,
+    "categorical_features": "from_dtype",
+    "max_categories": 10,
+    "missing": "learnt",
+    "n_jobs": None,
+    "verbose": 0,
+}
+PARAMETERS = {
+    "CARTClassifier": {"criterion": "gini", "class_weight": None, **SHARED},
+    "CARTRegressor": {"criterion": "squared_error", **SHARED},
+}
+METHODS = [
+    "fit",
+    "predict",
+    "apply",
+    "decision_path",
+    "score",
+    "get_depth",
+    "get_n_leaves",
+    "save",
+    "load",
+    "cost_complexity_pruning_path",
+    "get_params",
+    "set_params",
+    "feature_importances_",
+]
+TREE = [
+    "features",
+    "classes",
+    "criterion",
+    "kind",
+    "feature",
+    "threshold",
+    "child_start",
+    "child",
+    "category_start",
+    "category",
+    "category_branch",
+    "missing_branch",
+    "impurity",
+    "score",
+    "impurity_decrease",
+    "weighted_n_node_samples",
+    "n_node_samples",
+    "values",
+    "value",
+    "node_count",
+    "capacity",
+    "n_features",
+    "n_outputs",
+    "n_classes",
+    "max_n_classes",
+    "children_left",
+    "children_right",
+    "is_leaf",
+    "n_leaves",
+    "parent",
+    "depth",
+    "max_depth",
+    "subtree_end",
+    "apply",
+    "decision_path",
+    "rules",
+    "to_frame",
+    "compute_feature_importances",
+    "prune",
+    "arrays",
+    "from_arrays",
+]
+
+
+def test_the_public_names():
+    assert sorted(tt.__all__) == NAMES
+    assert sorted(dir(tt)) == NAMES
+    for name in NAMES:
+        assert getattr(tt, name) is not None
+    assert tt.export.__all__ == ["to_text"]
+    for name in ("impurity", "score", "partitions"):
+        assert callable(getattr(tt.criteria, name))
+    with pytest.raises(AttributeError, match=r"no attribute 'nonsense'"):
+        _ = tt.nonsense
+
+
+@pytest.mark.parametrize("name", PARAMETERS)
+def test_the_parameters(name):
+    cls = getattr(tt, name)
+    assert cls().get_params() == PARAMETERS[name]
+    parameters = inspect.signature(cls).parameters.values()
+    assert {p.kind for p in parameters} == {inspect.Parameter.KEYWORD_ONLY}
+    for method in METHODS:
+        assert hasattr(cls, method), method
+    for parameter in PARAMETERS[name]:
+        assert f"    {parameter} :" in cls.__doc__, f"{parameter} is not documented"
+
+
+def test_the_classifiers_own():
+    for method in ("predict_proba", "predict_log_proba"):
+        assert hasattr(tt.CARTClassifier, method)
+        assert not hasattr(tt.CARTRegressor, method)
+
+
+def test_fitted_attributes():
+    model = tt.CARTClassifier().fit([[1], [2]], [0, 1])
+    assert model.max_features_ == 1
+    assert {n for n in vars(model) if n.endswith("_")} == {
+        "classes_",
+        "n_classes_",
+        "n_features_in_",
+        "n_outputs_",
+        "tree_",
+    }
+    for name in TREE:
+        assert hasattr(model.tree_, name), name
+
+
+def test_everything_public_is_documented():
+    for cls in (tt.CARTClassifier, tt.CARTRegressor, tt.Tree):
+        for name, member in inspect.getmembers(cls):
+            if not name.startswith("_") and getattr(member, "__module__", "").startswith("thetatree"):
+                assert inspect.getdoc(member), f"{cls.__name__}.{name}"
+
+
+def test_the_import_is_light():
+    program = (
+        "import sys, thetatree; thetatree.__version__; dir(thetatree); "
+        "heavy = ('sklearn', 'pandas', 'pyarrow', 'narwhals', 'scipy', 'numpy'); "
+        "print([m for m in heavy if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_the_version_is_that_of_the_package():
+    from importlib.metadata import version
+
+    assert tt.__version__ == version("thetatree")
+
+
+def test_the_package_says_that_it_is_typed():
+    from pathlib import Path
+
+    assert (Path(tt.__file__).parent / "py.typed").exists()
