@@ -3,6 +3,7 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <memory>
@@ -222,6 +223,11 @@ ClassSource read_source(const nb::dict& source) {
   out.other_total = field<int64_t>(source, "other_total");
   out.other_present = places(source, "other_present");
   out.other_absent = places(source, "other_absent");
+  out.other_known = places(source, "other_known");
+  out.whole_total = field<int64_t>(source, "whole_total");
+  out.whole_present = places(source, "whole_present");
+  out.whole_absent = places(source, "whole_absent");
+  out.whole_known = places(source, "whole_known");
   return out;
 }
 
@@ -238,8 +244,8 @@ SketchProblem read_problem(const Vector<uint64_t>& hashes, const Vector<int64_t>
   for (const auto& source : classes) out.classes.push_back(read_source(nb::cast<nb::dict>(source)));
   int32_t unit = 0;
   for (const auto& item : features) {
-    const auto [kind, n_units] = nb::cast<std::pair<int, int32_t>>(item);
-    out.features.push_back({static_cast<CellKind>(kind), unit, n_units});
+    const auto [kind, n_units, complete] = nb::cast<std::tuple<int, int32_t, bool>>(item);
+    out.features.push_back({static_cast<CellKind>(kind), unit, n_units, complete});
     unit += n_units;
   }
   return out;
@@ -262,6 +268,7 @@ SketchRules read_sketch_rules(const nb::dict& rules) {
   out.min_held = field<double>(rules, "min_held");
   out.seed = field<uint64_t>(rules, "seed");
   out.class_weight = field<std::vector<double>>(rules, "class_weight");
+  out.n_threads = field<int>(rules, "n_threads");
   return out;
 }
 
@@ -277,6 +284,7 @@ nb::dict py_grow_from_sketches(Vector<uint64_t> hashes, Vector<int64_t> start, V
   nb::dict out = to_dict(std::move(grown.tree));
   out["count"] = to_numpy(std::move(grown.count));
   out["variance"] = to_numpy(std::move(grown.variance));
+  out["theta"] = to_numpy(std::move(grown.theta));
   out["held"] = to_numpy(std::move(grown.held));
   return out;
 }
@@ -292,7 +300,8 @@ nb::tuple py_resolve(Vector<uint64_t> hashes, Vector<int64_t> start, Vector<uint
     const auto [feature, allowed] = nb::cast<std::pair<int32_t, std::vector<int>>>(item);
     wanted.push_back({feature, std::vector<char>(allowed.begin(), allowed.end())});
   }
-  const ClassIndex index(problem.sketches, problem.classes[0], problem.features);
+  ClassIndex index(problem.sketches, problem.classes[0], problem.features);
+  if (index.flat()) index.list(kThetaOne);
   const ClassNode node(index, wanted);
   std::vector<uint64_t> found;
   for (const uint32_t key : node.keys())

@@ -29,11 +29,14 @@ inline Parts conserve(const Count& node, const Count& left, const Count& right) 
   }
   const double spread = left.variance + right.variance;
   double n, variance;
-  if (node.variance < spread) {
+  if (right.n <= 0) {
+    n = node.n;  // nothing is held of the other side, and rounding must not leave dust of a key there
+    variance = 0;
+  } else if (node.variance < spread) {
     n = std::clamp(left.n + (node.n - sum) * left.variance / spread, 0.0, node.n);
     variance = left.variance * right.variance / spread;
   } else {
-    n = node.n * left.n / sum;
+    n = std::clamp(node.n * left.n / sum, 0.0, node.n);
     const double share = n / node.n;
     variance = (1 - share) * (1 - share) * left.variance + share * share * right.variance;
   }

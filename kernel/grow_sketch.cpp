@@ -8,6 +8,7 @@
 #include <queue>
 
 #include "ordering.h"
+#include "parallel.h"
 #include "special.h"
 
 namespace thetatree {
@@ -37,6 +38,7 @@ struct SketchSplit {
 struct SketchNode {
   Constraints constraints;
   std::vector<Count> counts;
+  std::vector<double> theta;  // by class
   std::vector<double> tally;
   double n = 0, weight = 0, impurity = 0, held = 0;
   int64_t depth = 0;
@@ -53,15 +55,19 @@ class SketchGrower {
                const std::vector<double>& exact_n, const std::vector<SketchFeature>& features,
                const SketchRules& rules)
       : features_(features), rules_(rules), n_classes_(static_cast<int>(classes.size())) {
-    for (const ClassSource& source : classes)
-      indexes_.push_back(std::make_unique<ClassIndex>(sketches, source, features_));
+    indexes_.resize(classes.size());
+    parallel_for(rules.n_threads, n_classes_, [&](int64_t c, int) {
+      indexes_[c] = std::make_unique<ClassIndex>(sketches, classes[c], features_);
+    });
     SketchNode root;
     root.key = mix(rules.seed);
     for (int c = 0; c < n_classes_; ++c) {
       root.classes.push_back(std::make_unique<ClassNode>(*indexes_[c], root.constraints));
       const Estimate own = root.classes[c]->own();
       root.held += own.held;
-      root.counts.push_back(exact_n[c] >= 0 ? Count{exact_n[c], 0} : Count{own.count(), own.variance()});
+      const bool exact = exact_n[c] >= 0;
+      root.counts.push_back(exact ? Count{exact_n[c], 0} : Count{own.count(), own.variance()});
+      root.theta.push_back(exact ? 1.0 : own.tau);
     }
     weigh(root);
     root_weight_ = root.weight;
@@ -114,7 +120,7 @@ class SketchGrower {
 
   bool may_split(const SketchNode& node) const {
     int present = 0;
-    for (const Count& count : node.counts) present += count.n > 0;
+    for (const double weight : node.tally) present += weight > 0;
     if (present <= 1) return false;
     if (rules_.max_depth >= 0 && node.depth >= rules_.max_depth) return false;
     if (node.n < rules_.min_samples_split || node.n < 2 * rules_.min_samples_leaf) return false;
@@ -206,10 +212,14 @@ class SketchGrower {
                               const std::vector<char>& allowed) const {
     std::vector<Test> tests;
     const int64_t n = levels.size();
+    const int32_t none = features_[feature].n_units;
     const auto add = [&](const std::vector<char>& left_levels) {
       Test test{feature, std::vector<char>(allowed.size(), 0)};
+      // A tree lists the categories that go left, so "none of them" has to go right.
+      bool none_left = false;
       for (int64_t i = 0; i < n; ++i)
-        if (left_levels[i]) test.left[levels.code[i]] = 1;
+        none_left = none_left || (left_levels[i] && levels.code[i] == static_cast<uint32_t>(none));
+      for (int64_t i = 0; i < n; ++i) test.left[levels.code[i]] = (left_levels[i] != 0) != none_left;
       tests.push_back(std::move(test));
     };
     if (n < 2) return tests;
@@ -374,7 +384,19 @@ class SketchGrower {
     return gain / node.n * (gini ? 1.0 : 0.6931471805599453);
   }
 
+  // The root's counts are the sketches' own; below it keys are looked at one by one, and only those that
+  // its split can decide.
+  void list_keys(SketchNode& root) {
+    const int32_t feature = root.split.test.feature;
+    parallel_for(rules_.n_threads, n_classes_, [&](int64_t c, int) {
+      if (!indexes_[c]->flat()) return;
+      indexes_[c]->list(indexes_[c]->feature_theta(feature));
+      root.classes[c] = std::make_unique<ClassNode>(*indexes_[c], Constraints{});
+    });
+  }
+
   void divide(int64_t id) {
+    if (id == 0) list_keys(nodes_[0]);
     for (const bool left : {true, false}) {
       const SketchNode& node = nodes_[id];
       SketchNode child;
@@ -385,7 +407,9 @@ class SketchGrower {
       child.counts = side.counts;
       for (int c = 0; c < n_classes_; ++c) {
         child.classes.push_back(std::make_unique<ClassNode>(*node.classes[c], child.constraints));
-        child.held += child.classes[c]->own().held;
+        const Estimate own = child.classes[c]->own();
+        child.held += own.held;
+        child.theta.push_back(own.tau);
       }
       weigh(child);
       nodes_.push_back(std::move(child));
@@ -456,6 +480,7 @@ class SketchGrower {
       tree.value.push_back(node.weight > 0 ? node.tally[c] / node.weight : 1.0 / n_classes_);
       out.count.push_back(node.counts[c].n);
       out.variance.push_back(node.counts[c].variance);
+      out.theta.push_back(node.theta[c]);
     }
     out.held.push_back(node.held);
   }

@@ -26,12 +26,14 @@ struct SketchRules {
   double min_held = 0;      // keys held by each child, where counts are estimates
   uint64_t seed = 0;
   std::vector<double> class_weight;  // by class
+  int n_threads = 1;
 };
 
 struct SketchTree {
   GrownTree tree;
   std::vector<double> count;     // node x class: keys
   std::vector<double> variance;  // node x class
+  std::vector<double> theta;     // node x class: the share of its keys that the count rests on; 1 is exact
   std::vector<double> held;      // by node
 };
 

@@ -11,6 +11,7 @@
 // and rightly placed, so its keys below τ are counted, not guessed.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -26,6 +27,7 @@ struct SketchFeature {
   CellKind kind = CellKind::flag;
   int32_t first_unit = 0;
   int32_t n_units = 1;
+  bool complete = false;  // category: every known key has one of the units
   int32_t n_cells() const { return n_units + 2; }
   int32_t missing_cell() const { return n_units + 1; }
 };
@@ -47,7 +49,10 @@ struct ClassSource {
   int64_t only = -1;
   // ... or everybody but a class (one-vs-all): then the sketches of that class.
   int64_t other_total = -1;
-  std::vector<int64_t> other_present, other_absent;
+  std::vector<int64_t> other_present, other_absent, other_known;
+  // The class that one-vs-all is about: what sketches of all keys say holds for its keys too.
+  int64_t whole_total = -1;
+  std::vector<int64_t> whole_present, whole_absent, whole_known;
 };
 
 // Which cells of which features a node allows. Features that allow all their cells are not listed.
@@ -75,16 +80,31 @@ struct Estimate {
 };
 
 // All held keys of a class, each with its slots; and each slot with its keys.
+//
+// Of most sets the root needs no such lists: its counts are the sketches' own. A class whose sketches are
+// its own alone is therefore flat until `list` is called, with the θ above which no node below the root
+// can decide anything.
 class ClassIndex {
  public:
   ClassIndex(const SketchBuffer& sketches, const ClassSource& source,
              const std::vector<SketchFeature>& features);
 
+  // Features whose known sketch is one and the same are missing together (the tags of one column).
+  bool missing_together(int32_t a, int32_t b) const;
+  // The best sketch, or union of sketches, that holds every key of the class below its θ.
+  uint64_t cover_theta() const { return cover_theta_; }
+
+  bool flat() const { return flat_; }
+  void list(uint64_t limit);
+  // The highest θ of any sketch of a feature: no node that constrains the feature decides beyond it.
+  uint64_t feature_theta(int32_t feature) const;
+  int64_t held_below(int32_t slot, uint64_t theta) const;
+  int64_t covered_below(uint64_t theta) const;
+
   int64_t n_keys() const { return static_cast<int64_t>(hash_.size()); }
   int64_t n_slots() const { return static_cast<int64_t>(theta_.size()); }
   uint64_t hash(int64_t key) const { return hash_[key]; }
   uint64_t theta(int32_t slot) const { return theta_[slot]; }
-  uint64_t total_theta() const { return theta_[total_slot_]; }
   bool none_is_empty(int32_t feature) const { return none_empty_[feature] != 0; }
   bool has_known(int32_t feature) const { return exists_[known_slot(feature)]; }
   const uint32_t* slots_begin(int64_t key) const { return slot_.data() + slot_start_[key]; }
@@ -95,8 +115,11 @@ class ClassIndex {
   // The best decision for a set of allowed cells.
   Decision decide(int32_t feature, const std::vector<char>& allowed) const;
   bool passes(const Decision& decision, int64_t key) const;
-  // Where the class itself is decided, given the decisions on the way.
-  uint64_t class_theta(const std::vector<Decision>& decisions) const;
+  // Up to where the class itself is told, once a key is in these cells of a feature; without any, as such.
+  uint64_t class_theta() const { return class_theta_; }
+  uint64_t class_theta(int32_t feature, const std::vector<char>& allowed) const;
+  // Whether the class's own sketches tell it: each that holds a node whole is then a base for it as well.
+  bool told_by_own() const { return told_by_own_; }
   int64_t keys_below(uint64_t theta) const;
 
  private:
@@ -107,15 +130,33 @@ class ClassIndex {
   Decision decide_flag(int32_t feature, bool present, bool absent, bool missing) const;
   Decision decide_cuts(int32_t feature, const std::vector<char>& allowed) const;
   Decision decide_category(int32_t feature, const std::vector<char>& allowed) const;
+  Decision decide_known(int32_t feature, bool known) const;
   void find_empty_cells();
+  void find_cover();
+
+  struct Held {
+    uint64_t hash;
+    uint32_t slot;
+  };
+  static void sort_by_hash(std::vector<Held>& items);
+  std::vector<Held> held_hashes(uint64_t limit) const;
+  void restrict_to(const SketchBuffer& sketches, const ClassSource& source, std::vector<Held>& held);
+  bool widen(const SketchBuffer& sketches, const ClassSource& source, std::vector<Held>& held);
+  void index(std::vector<Held>&& held);
 
   const std::vector<SketchFeature>& features_;
+  bool flat_ = false;
+  std::vector<const uint64_t*> first_, last_;  // by slot: its sketch's hashes
   int32_t n_units_ = 0;
   int32_t total_slot_ = 0;
+  std::vector<int64_t> known_source_;  // by feature: which sketch says what is known
+  std::vector<int32_t> cover_;         // slots whose union holds every key of the class
+  uint64_t cover_theta_ = 0;
   std::vector<uint64_t> theta_;        // by slot
   std::vector<char> exists_;           // by slot
-  std::vector<uint64_t> other_theta_;  // by slot: where the other class's sketch decides the class
+  std::vector<uint64_t> other_theta_;  // by slot: where a sketch of one class decides the class
   uint64_t class_theta_ = kThetaOne;
+  bool told_by_own_ = false;
   std::vector<uint64_t> hash_;
   std::vector<int64_t> slot_start_, posting_start_;
   std::vector<uint32_t> slot_, posting_;
@@ -136,18 +177,32 @@ class ClassNode {
   const std::vector<uint32_t>& keys() const { return keys_; }
 
  private:
-  void resolve(const Constraints& constraints);
+  void take(const Constraints& constraints);
   void list_from(const uint32_t* begin, const uint32_t* end);
   void count() const;
   int64_t bits(int32_t slot, uint64_t tau) const;
   int64_t size_below(uint64_t tau) const;
   double held(const Decision& decision, uint64_t tau) const;
 
+  // What decides some constraints together: θ of decisions, base and class.
+  struct Resolved {
+    std::vector<Decision> decisions;
+    uint64_t decided = kThetaOne;  // least decision
+    uint64_t base = 0;             // best base
+    uint64_t told = 0;             // best decision of the class
+    bool leans = false;            // the last decision is right only beside the others as decided here
+    uint64_t tau() const { return base < decided ? (base < told ? base : told) : (decided < told ? decided : told); }
+  };
+  Resolved resolved(const Constraints& constraints) const;
+  void decide_together(const Constraints& constraints, Resolved& out) const;
+  void decide_known_together(const Constraints& constraints, const std::vector<size_t>& group, Resolved& out) const;
+  void decide_missing_together(const Constraints& constraints, const std::vector<size_t>& group, bool possible,
+                               Resolved& out) const;
+
   const ClassIndex* index_;
   Constraints constraints_;
   std::vector<Decision> decisions_;
-  uint64_t decided_ = kThetaOne;  // least decision
-  uint64_t base_ = 0;             // best base
+  uint64_t decided_ = kThetaOne;
   uint64_t tau_ = kThetaOne;
   std::vector<uint32_t> keys_;
   mutable bool counted_ = false;

@@ -96,7 +96,7 @@ def grow_from_sketches(
     theta: NDArray[np.uint64],
     classes: list[dict[str, Any]],
     exact_n: list[float],
-    features: list[tuple[int, int]],
+    features: list[tuple[int, int, bool]],
     rules: dict[str, Any],
 ) -> dict[str, NDArray[Any]]: ...
 def resolve(
@@ -104,6 +104,6 @@ def resolve(
     start: NDArray[np.int64],
     theta: NDArray[np.uint64],
     source: dict[str, Any],
-    features: list[tuple[int, int]],
+    features: list[tuple[int, int, bool]],
     constraints: list[tuple[int, list[int]]],
 ) -> tuple[NDArray[np.uint64], int]: ...

@@ -44,15 +44,31 @@ def test_sketches_are_those_of_datasketches(kind, n):
     assert image_of(made) == peer([key.item() if hasattr(key, "item") else key for key in keys], 5)
 
 
-@pytest.mark.parametrize("trial", range(60))
-def test_random_small_sets_of_keys_with_repeats(trial):
-    rng = np.random.default_rng(trial)
-    n, lg_k = int(rng.integers(0, 3000)), int(rng.integers(5, 9))
-    keys = rng.integers(0, max(1, n // int(rng.integers(1, 5))), n)
-    red = rng.random(n) < rng.random()
-    made = sketch(pd.DataFrame({"id": keys, "red": red}), "id", lg_k=lg_k)
-    assert image_of(made) == peer(keys.tolist(), lg_k)
-    assert image_of(made, None, "red", "1") == peer(keys[red].tolist(), lg_k)
+def random_keys(rng, kind, n):
+    """Keys with repeats, as a table's column and as the package takes them."""
+    numbers = rng.integers(0, max(1, n // int(rng.integers(1, 5))), n) - n // 3
+    if kind == "int":
+        return pa.array(numbers, pa.int64()), numbers.tolist()
+    if kind == "float":
+        return pa.array(numbers / 7.0 + 0.25, pa.float64()), (numbers / 7.0 + 0.25).tolist()
+    texts = ["né" * (i % 9) + f"{i}" for i in numbers.tolist()]
+    return pa.array(texts, pa.string()), texts
+
+
+@pytest.mark.parametrize("kind", ["int", "text", "float"])
+@pytest.mark.parametrize("first", range(0, 170, 10))
+def test_random_sets_of_keys_with_repeats(kind, first):
+    for trial in range(first, first + 10):
+        rng = np.random.default_rng(trial)
+        lg_k = int(rng.integers(5, 9))
+        k = 1 << lg_k
+        n = int(rng.choice([1, 2, k - 1, k, k + 1, int(rng.integers(1, 3000))]))
+        column, keys = random_keys(rng, kind, n)
+        red = rng.random(n) < rng.random()
+        made = sketch(pa.table({"id": column, "red": pa.array(red)}), "id", lg_k=lg_k)
+        assert image_of(made) == peer(keys, lg_k)
+        of_red = [key for key, is_red in zip(keys, red, strict=True) if is_red]
+        assert image_of(made, None, "red", "1") == peer(of_red, lg_k)
 
 
 def frame(n=5000, seed=0, keys=None):

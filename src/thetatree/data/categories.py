@@ -44,13 +44,13 @@ def is_missing(value: Any) -> bool:
 
 
 def match_codes(
-    codes: NDArray[np.int32], own: tuple[Label, ...], labels: tuple[Label, ...]
+    codes: NDArray[np.int32], own: tuple[Label, ...], labels: tuple[Label, ...], unseen: int = -1
 ) -> NDArray[np.int32]:
-    """Translate codes into those of another set of labels; a label that is not there becomes -1."""
+    """Translate codes into those of another set of labels; a label that is not there becomes `unseen`."""
     if own == labels:
         return codes
     place = {_match_key(label): code for code, label in enumerate(labels)}
-    to = np.array([place.get(_match_key(label), -1) for label in own] + [-1], dtype=np.int32)
+    to = np.array([place.get(_match_key(label), unseen) for label in own] + [-1], dtype=np.int32)
     return to[codes]
 
 

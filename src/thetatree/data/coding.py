@@ -66,7 +66,9 @@ def routing_arrays(rows: Rows, features: tuple[Feature, ...], n_threads: int) ->
 def _adapt(column: Column, feature: Feature, n_threads: int) -> NDArray[Any]:
     if feature.kind == "category":
         column = as_category(column)
-        return match_codes(column.values, column.labels, feature.labels)
+        # The code after the last is on no split's list: it goes right, where growing put what is unlisted.
+        unseen = len(feature.labels) if feature.unlisted else -1
+        return match_codes(column.values, column.labels, feature.labels, unseen)
     if column.kind == "category":
         raise ValueError(
             f"column {column.name!r} holds text, but the tree was fitted on {feature.kind}s there: "

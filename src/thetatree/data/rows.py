@@ -65,6 +65,17 @@ def read_rows(
         return _read_sparse(X, estimator)
     if is_frame(X):
         return _read_frame(X, categorical)
+    X = checked_array(X, estimator)
+    names = default_names(X.shape[1])
+    chosen = [categorical(j, name) for j, name in enumerate(names)] if categorical else []
+    if X.dtype.kind in "fiu" and not any(chosen):
+        return Rows(X.shape[0], names, matrix=X)
+    columns = [array_column(names[j], X[:, j], chosen[j] if chosen else None) for j in range(X.shape[1])]
+    return Rows(X.shape[0], names, columns)
+
+
+def checked_array(X: Any, estimator: Any = None) -> NDArray[Any]:
+    """Return a table that is no frame and not sparse as a matrix: of numbers, booleans or objects."""
     X = check_array(
         X,
         dtype=None,
@@ -73,24 +84,34 @@ def read_rows(
         ensure_min_features=1,
         estimator=estimator,
     )
-    names = default_names(X.shape[1])
-    chosen = [categorical(j, name) for j, name in enumerate(names)] if categorical else []
     if X.dtype.kind in "mM":
         raise ValueError(
             f"X holds dates or durations ({X.dtype}): convert them to numbers, days since some day, say"
         )
     X = native(X)
-    if X.dtype.kind not in _PLAIN:
-        columns = [
-            _object_column(names[j], X[:, j], chosen[j] if chosen else None) for j in range(X.shape[1])
-        ]
-        return Rows(X.shape[0], names, columns)
     if X.dtype.kind == "f" and X.dtype.itemsize not in (4, 8):
         X = X.astype(np.float32 if X.dtype.itemsize == 2 else np.float64)
-    if X.dtype.kind == "b" or any(chosen):
-        columns = [_plain_column(names[j], X[:, j], chosen[j] if chosen else None) for j in range(X.shape[1])]
-        return Rows(X.shape[0], names, columns)
-    return Rows(X.shape[0], names, matrix=X)
+    return np.asarray(X)
+
+
+def checked_frame(X: Any) -> Any:
+    """Return a data frame as narwhals wraps it; one without rows or columns is refused."""
+    import narwhals as nw
+
+    frame = nw.from_native(X, eager_only=True)
+    for what, size in zip(("sample", "feature"), frame.shape, strict=True):
+        if size == 0:
+            raise ValueError(
+                f"Found array with 0 {what}(s) (shape={frame.shape}) while a minimum of 1 is required."
+            )
+    return frame
+
+
+def array_column(name: str, values: NDArray[Any], categorical: bool | None = None) -> Column:
+    """Read one column of a matrix."""
+    if values.dtype.kind in _PLAIN:
+        return _plain_column(name, values, categorical)
+    return _object_column(name, values, categorical)
 
 
 def native(values: NDArray[Any]) -> NDArray[Any]:
@@ -154,24 +175,13 @@ def _flags_with_missing(values: Iterable[Any]) -> NDArray[np.int8]:
 
 
 def _read_frame(X: Any, categorical: Callable[[int, str], bool | None] | None) -> Rows:
-    import narwhals as nw
-
-    frame = nw.from_native(X, eager_only=True)
-    n_rows, n_columns = frame.shape
-    if n_rows == 0:
-        raise ValueError(
-            f"Found array with 0 sample(s) (shape={frame.shape}) while a minimum of 1 is required."
-        )
-    if n_columns == 0:
-        raise ValueError(
-            f"Found array with 0 feature(s) (shape={frame.shape}) while a minimum of 1 is required."
-        )
+    frame = checked_frame(X)
     names = [str(name) for name in frame.columns]
     columns = [
         read_column(name, series, categorical(j, name) if categorical else None)
         for j, (name, series) in enumerate(zip(names, frame.iter_columns(), strict=True))
     ]
-    return Rows(n_rows, names, columns, matrix=_shared_matrix(columns))
+    return Rows(len(frame), names, columns, matrix=_shared_matrix(columns))
 
 
 def _shared_matrix(columns: Sequence[Column]) -> NDArray[Any] | None:

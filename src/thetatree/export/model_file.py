@@ -111,18 +111,16 @@ def _encode_model(model: Any) -> dict[str, Any]:
         "criterion": tree.criterion,
         "classes": None if tree.classes is None else _encode_classes(model.classes_),
         "named": hasattr(model, "feature_names_in_"),
-        "features": [
-            {
-                "name": f.name,
-                "kind": f.kind,
-                "labels": [_encode(label, f.name) for label in f.labels],
-                "gaps": f.gaps,
-            }
-            for f in tree.features
-        ],
+        "features": [_encode_feature(f) for f in tree.features],
         "extras": model.model_extras(),
         "tree": {key: _encode_array(array) for key, array in tree.arrays().items()},
     }
+
+
+def _encode_feature(feature: Feature) -> dict[str, Any]:
+    labels = [_encode(label, feature.name) for label in feature.labels]
+    item = {"name": feature.name, "kind": feature.kind, "labels": labels, "gaps": feature.gaps}
+    return item | {"unlisted": True} if feature.unlisted else item
 
 
 def _encode_classes(classes: NDArray[Any]) -> dict[str, Any]:
@@ -197,7 +195,8 @@ def _decode_feature(item: dict[str, Any]) -> Feature:
     labels = tuple(_decode(label) for label in item["labels"])
     if not all(isinstance(label, (str, int, float, bool)) for label in labels):
         raise ValueError(f"feature {item['name']!r} has a label that is no text and no number")
-    return Feature(str(item["name"]), item["kind"], labels, item["gaps"] is True)
+    gaps, unlisted = item["gaps"] is True, item.get("unlisted") is True
+    return Feature(str(item["name"]), item["kind"], labels, gaps, unlisted)
 
 
 def _decode_classes(item: dict[str, Any]) -> NDArray[Any]:

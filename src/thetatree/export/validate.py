@@ -66,10 +66,13 @@ def check_tree_arrays(
 
 
 def _check_estimates(arrays: Mapping[str, NDArray[Any]], n: int, n_outputs: int) -> None:
-    for name, length in (("count", n * n_outputs), ("standard_error", n * n_outputs), ("held", n)):
+    sizes = {"count": n * n_outputs, "standard_error": n * n_outputs, "theta": n * n_outputs, "held": n}
+    for name, length in sizes.items():
         _require(name in arrays and len(arrays[name]) == length, f"{name} does not fit the nodes")
         good = bool(np.isfinite(arrays[name]).all()) and bool((arrays[name] >= 0).all())
         _require(good, f"{name} must be finite and not negative")
+    theta = arrays["theta"]
+    _require(bool(((theta > 0) & (theta <= 1)).all()), "theta must be above 0 and at most 1")
 
 
 def _require(holds: bool, message: str) -> None:

@@ -15,6 +15,9 @@ from thetatree.sketch.sources import Sources
 from thetatree.split.criteria import CODES
 from thetatree.tree.tree import Tree
 
+_KINDS: dict[str, Kind] = {"flag": "flag", "multi": "flag", "category": "category", "threshold": "number"}
+_LABELLED = ("category", "multi")
+
 
 @dataclass(frozen=True)
 class SketchRules:
@@ -35,6 +38,7 @@ class SketchRules:
     significance: float = 0.0
     min_held: float = 0.0
     seed: int = 0
+    n_threads: int = 1
 
     def for_kernel(self) -> dict[str, Any]:
         """Return the rules as the kernel reads them."""
@@ -55,7 +59,7 @@ def grow_from_sketches(sources: Sources, rules: SketchRules, classes: tuple[Any,
         column.thetas,
         sources.classes,
         sources.exact_n,
-        sources.shapes,
+        sources.cells,
         rules.for_kernel(),
     )
     features = tree_features(sources)
@@ -65,15 +69,14 @@ def grow_from_sketches(sources: Sources, rules: SketchRules, classes: tuple[Any,
 
 
 def tree_features(sources: Sources) -> tuple[Feature, ...]:
-    """Describe what was tested as the tree remembers it: flags, numbers with cuts, categories."""
+    """Describe what was tested as the tree remembers it: flags, tags, numbers with cuts, categories."""
     described = []
     for place, tested in enumerate(sources.tested):
         feature = sources.data.features[tested.feature]
         gaps = any(source["known"][place] >= 0 for source in sources.classes)
-        kind: Kind = "category" if feature.kind == "category" else "flag"
-        if feature.kind == "threshold":
-            kind = "number"
-        described.append(Feature(tested.name, kind, feature.values if kind == "category" else (), gaps))
+        labels = tuple(feature.values[v] for v in tested.values) if feature.kind in _LABELLED else ()
+        unlisted = sources.has_unlisted(place)
+        described.append(Feature(tested.name, _KINDS[feature.kind], labels, gaps, unlisted))
     return tuple(described)
 
 

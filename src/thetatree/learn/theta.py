@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from thetatree.data.rows import Rows, is_frame, read_rows
+from thetatree.data.rows import Rows
+from thetatree.data.threads import n_threads
 from thetatree.grow.from_sketches import SketchRules, grow_from_sketches
 from thetatree.learn import params
 from thetatree.learn.base import TreeClassifier
-from thetatree.learn.raw_columns import columns_by_name, columns_by_place
+from thetatree.learn.raw_columns import RawTable, columns_by_name, columns_by_place
 from thetatree.sketch.consistency import inconsistencies
 from thetatree.sketch.sketch_set import SketchSet
 from thetatree.sketch.sources import Sources, sources_of, tested_features
@@ -64,7 +65,7 @@ class ThetaSketchDecisionTreeClassifier(TreeClassifier):
     use_absent : bool, default=True
         Whether absent sketches take part, where they are the complement of the present ones.
     n_jobs : int, optional
-        Threads for predicting.
+        Threads; all cores by default. The tree never depends on it.
     verbose : int, default=0
         1 prints what was grown.
 
@@ -145,8 +146,9 @@ class ThetaSketchDecisionTreeClassifier(TreeClassifier):
             ``{"positive": {"total": s, name: (present, absent) | present}, "negative" | "total": {...}}``
             with sketches as datasketches objects or bytes; or a `SketchSet` with any number of classes.
         feature_mapping : dict, optional
-            The column of the matrix given to `predict`, by feature name. Features that it does not name are
-            left out. Without it, `predict` takes columns by the features' names.
+            The column of the table given to `predict`, by feature name. Features that it does not name are
+            left out. A column holds 0/1 flags, or what the feature was sketched from: numbers, categories,
+            lists of tags. Without a mapping, `predict` takes columns by the features' names.
         """
         sketches, labels = self._read_sketches(sketch_data)
         if feature_mapping is not None:
@@ -163,7 +165,7 @@ class ThetaSketchDecisionTreeClassifier(TreeClassifier):
         sources = sources_of(sketches.data, tested, use_absent=bool(self.use_absent))
         labels = sources.labels if labels is None else labels
         self.tree_ = grow_from_sketches(sources, self._rules(sources, labels), labels)
-        self.classes_ = np.asarray(labels)
+        self.classes_ = _as_array(labels)
         self.n_classes_ = len(labels)
         self.n_outputs_ = 1
         self._remember_columns(columns)
@@ -197,13 +199,12 @@ class ThetaSketchDecisionTreeClassifier(TreeClassifier):
             raise ValueError(
                 f"criterion='binomial' is for two classes; there are {len(labels)}: use 'chi_square'"
             )
-        sizes = class_sizes(sources)
+        sizes = sources.class_sizes()
         weight = self._class_weights(sizes, labels)
         n = round(float(sizes.sum()))
         depth = params.whole("max_depth", self.max_depth, 1, none=True)
         leaves = params.whole("max_leaf_nodes", self.max_leaf_nodes, 2, none=True)
         share = params.real("min_weight_fraction_leaf", self.min_weight_fraction_leaf, 0.0, 0.5)
-        level = 0.0 if self.significance is None else params.real("significance", self.significance, 0.0, 1.0)
         return SketchRules(
             criterion=criterion,
             class_weight=weight.tolist(),
@@ -216,10 +217,23 @@ class ThetaSketchDecisionTreeClassifier(TreeClassifier):
             max_leaf_nodes=-1 if leaves is None else leaves,
             max_features=params.n_features_drawn(self.max_features, len(sources.tested)),
             max_categories=params.whole("max_categories", self.max_categories, 2, most=24) or 2,
-            significance=level,
+            significance=self._level(),
             min_held=params.whole("min_held", self.min_held, 0) or 0,
             seed=params.seed_of(self.random_state) if self.max_features is not None else 0,
+            n_threads=n_threads(self.n_jobs),
         )
+
+    def _level(self) -> float:
+        """The level of the gate; to the kernel 0 means none."""
+        if self.significance is None:
+            return 0.0
+        level = params.real("significance", self.significance, 0.0, 1.0)
+        if level == 0:
+            raise ValueError(
+                f"significance must be above 0, where nothing is significant; got {self.significance!r}: "
+                f"give None for no gate"
+            )
+        return level
 
     def _class_weights(self, sizes: NDArray[np.float64], labels: tuple[Any, ...]) -> NDArray[np.float64]:
         weight = np.ones(len(labels))
@@ -243,6 +257,7 @@ class ThetaSketchDecisionTreeClassifier(TreeClassifier):
             self.feature_names_in_ = np.array([f.name for f in self.tree_.features], dtype=object)
         else:
             self.n_features_in_ = max(columns, default=-1) + 1
+            self.__dict__.pop("feature_names_in_", None)  # of an earlier fit without a mapping
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
@@ -258,26 +273,27 @@ class ThetaSketchDecisionTreeClassifier(TreeClassifier):
     def _leaves(self, X: Any) -> NDArray[np.int64]:
         check_is_fitted(self)
         features = self.tree_.features
-        if self.columns_ is None and is_frame(X):
-            picked = columns_by_name(X, features)
+        table = RawTable(X, self)
+        if self.columns_ is None and table.named:
+            picked = columns_by_name(table, features)
         else:
-            rows = read_rows(X, self)
-            picked = columns_by_place(rows, features, self._places(rows))
-        rows = Rows(len(picked[0].values) if picked else len(X), [c.name for c in picked], picked)
+            places = self._places(len(table.names))
+            picked = columns_by_place(table, features, places, lists=self.columns_ is not None)
+        rows = Rows(table.n_rows, [c.name for c in picked], picked)
         return self.tree_.apply_rows(rows, self.n_jobs)
 
-    def _places(self, rows: Rows) -> list[int]:
-        """Where each of the tree's features stands in a table without names."""
+    def _places(self, n_columns: int) -> list[int]:
+        """Where each of the tree's features stands in a table of so many columns."""
         expected = f"{type(self).__name__} is expecting {self.n_features_in_} features as input"
         if self.columns_ is None:
-            if rows.n_columns != self.n_features_in_:
+            if n_columns != self.n_features_in_:
                 names = [f.name for f in self.tree_.features]
-                raise ValueError(f"X has {rows.n_columns} features, but {expected}: {names}; or a data frame")
+                raise ValueError(f"X has {n_columns} features, but {expected}: {names}; or a data frame")
             return list(range(self.n_features_in_))
-        if rows.n_columns < self.n_features_in_:
+        if n_columns < self.n_features_in_:
             last = self.n_features_in_ - 1
             raise ValueError(
-                f"X has {rows.n_columns} features, but {expected}: feature_mapping names column {last}"
+                f"X has {n_columns} features, but {expected}: feature_mapping names column {last}"
             )
         return list(self.columns_)
 
@@ -295,19 +311,15 @@ class ThetaSketchDecisionTreeClassifier(TreeClassifier):
         self._remember_columns(columns)
 
 
-def class_sizes(sources: Sources) -> NDArray[np.float64]:
-    """Return how many keys each class has, exactly or by its total."""
-    sizes = []
-    for klass, exact in enumerate(sources.exact_n):
-        if exact >= 0:
-            sizes.append(exact)
-        else:
-            hashes, tau = sources.resolve(klass, {})
-            sizes.append(len(hashes) / tau)
-    return np.array(sizes)
+def _as_array(labels: tuple[Any, ...]) -> NDArray[Any]:
+    """Give labels to numpy; of several types, as objects: 1 beside "rest" is not to become "1"."""
+    array = np.asarray(labels)
+    return array if tuple(array.tolist()) == labels else np.array(labels, dtype=object)
 
 
-def _checked_mapping(mapping: Mapping[str, int], features: tuple[str, ...]) -> list[str]:
+def _checked_mapping(mapping: Any, features: tuple[str, ...]) -> list[str]:
+    if not isinstance(mapping, Mapping):
+        raise TypeError(f"feature_mapping must be a dict from feature name to column; got {mapping!r}")
     for name, column in mapping.items():
         if name not in features:
             raise ValueError(
@@ -330,4 +342,7 @@ def _by_label(name: str, given: Any, labels: tuple[Any, ...], *, complete: bool)
     if unknown or lacking:
         what = f"names {unknown[0]!r}, which is not a class" if unknown else f"lacks class {lacking[0]!r}"
         raise ValueError(f"{name} {what}; the classes are {list(labels)}")
-    return np.array([params.real(f"{name}[{label!r}]", given.get(label, 1.0), 0.0) for label in labels])
+    weights = np.array([params.real(f"{name}[{label!r}]", given.get(label, 1.0), 0.0) for label in labels])
+    if not 0 < weights.sum() < np.inf:
+        raise ValueError(f"{name} must be finite, and one of them above 0; got {dict(given)!r}")
+    return weights

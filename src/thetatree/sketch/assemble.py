@@ -25,6 +25,8 @@ class Declared:
 
     kinds: Mapping[str, Kind] = field(default_factory=dict)
     lg_k: Mapping[str, int | None] = field(default_factory=dict)
+    complete: frozenset[str] = frozenset()
+    merged: frozenset[str] = frozenset()  # their absent sketches are of several parts
 
 
 def assemble(
@@ -150,7 +152,14 @@ def _features(
             positions[row.feature, row.label][row.value] = i
     features = []
     for name in sorted(values):
-        plain = Feature(name, kinds.get(name, "multi"), (), lg_k=declared.lg_k.get(name, lg_k))
+        plain = Feature(
+            name,
+            kinds.get(name, "multi"),
+            (),
+            lg_k=declared.lg_k.get(name, lg_k),
+            complete=name in declared.complete,
+            complement=name not in declared.merged,
+        )
         if name not in kinds:
             plain = replace(plain, kind=_verify(name, values[name], positions, column))
         features.append(plain.with_values(sorted(values[name])))

@@ -127,12 +127,12 @@ def _batches(piece: Any, columns: Sequence[str]) -> Iterator[Batch]:
     frame = _frame(piece).select(list(columns))
     for start in range(0, len(frame), ROWS):
         part = frame[start : start + ROWS]
-        yield {name: _values(part[name]) for name in columns}
+        yield {name: values_of(part[name]) for name in columns}
 
 
-def _values(series: nw.Series[Any]) -> Values:
-    """Numbers of pandas' numpy kind are shared as they are; the rest goes through Arrow, which knows about
-    missing.
+def values_of(series: nw.Series[Any]) -> Values:
+    """Give a column's values: numbers of pandas' numpy kind are shared as they are; the rest goes through
+    Arrow, which knows about missing.
     """
     if series.implementation.is_pandas():
         native = series.to_native()

@@ -133,38 +133,25 @@ class CategoryCoder:
     def code(self, column: Values) -> Coded:
         """Code a batch; of a list column, every element."""
         array = pa.array(column) if isinstance(column, np.ndarray) else column
-        if pa.types.is_list(array.type) or pa.types.is_large_list(array.type):
+        if is_list(array):
             if self.kind != "multi":
                 raise BuildError(f"column {self._name!r} holds lists; declare it 'multi' in features=")
             known = np.asarray(array.is_valid())
-            rows = np.asarray(pc.list_parent_indices(array), np.int64)
-            return Coded(self._lookup(pc.list_flatten(array)), None if known.all() else known, rows)
+            elements, rows = elements_of(array)
+            return Coded(self._lookup(elements), None if known.all() else known, rows)
         codes = self._lookup(array)
         known = codes != MISSING
         return Coded(codes, None if known.all() else known)
 
     def _lookup(self, array: pa.Array) -> Codes:
-        if pa.types.is_floating(array.type):
-            array = pc.if_else(pc.is_nan(array), pa.scalar(None, array.type), array)
-        if not pa.types.is_dictionary(array.type):
-            array = array.dictionary_encode()
-        try:
-            texts = array.dictionary.cast(pa.large_string()).to_pylist()
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-            raise BuildError(
-                f"column {self._name!r} of type {array.type} has no values; {str(error)[:100]}"
-            ) from error
-        used = np.unique(np.asarray(array.indices.drop_null()))
+        places, texts = distinct_texts(array, self._name)
         table = np.full(len(texts) + 1, MISSING, np.int32)
-        for at in used:
+        for at in np.unique(places[places >= 0]):
             table[at] = self._code_of(texts[at])
-        indices = np.asarray(array.indices.fill_null(len(texts)), np.int64)
-        codes: Codes = table[indices]
+        codes: Codes = table[places]
         return codes
 
-    def _code_of(self, text: str | None) -> int:
-        if not text:
-            return MISSING
+    def _code_of(self, text: str) -> int:
         code = self._codes.get(text)
         if code is None:
             if self._capped:
@@ -177,6 +164,39 @@ class CategoryCoder:
             code = self._codes[text] = len(self.values)
             self.values.append(text)
         return code
+
+
+def distinct_texts(array: pa.Array, name: str) -> tuple[npt.NDArray[np.int64], list[str]]:
+    """Write values as the texts that sketches know them by: for each its place among the texts.
+
+    -1 stands for what is missing: nulls, NaN, empty text.
+    """
+    try:
+        if pa.types.is_floating(array.type):
+            array = pc.if_else(pc.is_nan(array), pa.scalar(None, array.type), array)
+        if not pa.types.is_dictionary(array.type):
+            array = array.dictionary_encode()
+        texts = array.dictionary.cast(pa.large_string()).to_pylist()
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise BuildError(
+            f"column {name!r} of type {array.type} cannot be written as text: convert it to text or numbers; "
+            f"{str(error)[:100]}"
+        ) from error
+    places = np.array(array.indices.cast(pa.int64()).fill_null(-1))
+    empty = [place for place, text in enumerate(texts) if not text]
+    if empty:
+        places[np.isin(places, empty)] = -1
+    return places, [text or "" for text in texts]
+
+
+def is_list(array: pa.Array) -> bool:
+    """Whether an Arrow array holds lists."""
+    return bool(pa.types.is_list(array.type) or pa.types.is_large_list(array.type))
+
+
+def elements_of(array: pa.Array) -> tuple[pa.Array, npt.NDArray[np.int64]]:
+    """Give the elements of an Arrow array of lists, and the row of each."""
+    return pc.list_flatten(array), np.asarray(pc.list_parent_indices(array), np.int64)
 
 
 def _plain(array: pa.Array, name: str) -> npt.NDArray[Any]:

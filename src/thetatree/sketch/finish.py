@@ -45,11 +45,13 @@ def finish(
             rows.extend(Row(owner, one.name, value) for value in values)
             columns.append(sketches)
         known = one.known(len(owners), 1 << plan.lg_k)
-        if values and known is not None and not all(a.same(b) for a, b in zip(known, by_owner, strict=True)):
+        # Missing keys may lie above θ, so known keys are kept apart even where they look like the total.
+        if values and known is not None:
             rows.extend(Row(owner, one.name, None) for owner in owners)
             columns.extend(known)
     origin = Origin(plan.key, plan.target, plan.lg_k, plan.seed)
-    return assemble(rows, SketchColumn.concatenate(columns), origin, Declared(kinds))
+    complete = frozenset(name for name, kind in kinds.items() if kind == "category")
+    return assemble(rows, SketchColumn.concatenate(columns), origin, Declared(kinds, complete=complete))
 
 
 def _add_totals(

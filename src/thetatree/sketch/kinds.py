@@ -42,6 +42,11 @@ class Feature:
         For a threshold: the cut of each value.
     lg_k
         Its sketches hold at most 2^lg_k hashes; None where that was not declared.
+    complete
+        For a category: every known key has one of the values. The builder knows; hashes can not show it.
+    complement
+        Whether absent sketches may be what the known keys hold beside the present ones. After a merge they
+        may not: a key absent on Monday can be present on Tuesday.
     """
 
     name: str
@@ -49,6 +54,8 @@ class Feature:
     values: tuple[str, ...]
     edges: tuple[float, ...] = ()
     lg_k: int | None = None
+    complete: bool = False
+    complement: bool = True
 
     def literal(self, value: str) -> str:
         """Give the test for a value as text: ``age<=30``, ``color=red``, or a flag's own name."""

@@ -11,7 +11,7 @@ them lets present win.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -40,24 +40,10 @@ def merge(parts: Sequence[SketchData]) -> SketchData:
     )
     keys = sorted(places)
     column = _unite(parts, [places[key] for key in keys], [_k_of(key, data) for key in keys])
-    merged = _finished(data, keys, column)
+    n = np.where(column.exact, column.held, -1)
+    merged = replace(data, entries=Entries(tuple(keys), n), column=column)
     check(merged)
     return merged
-
-
-def _finished(data: SketchData, keys: list[EntryKey], column: SketchColumn) -> SketchData:
-    """Drop known sketches that equal the totals in every class: they say nothing of their own."""
-    at = {key: i for i, key in enumerate(keys)}
-    dropped: set[EntryKey] = set()
-    for feature in range(len(data.features)):
-        known = [key for key in keys if key.feature == feature and key.value == NONE]
-        totals = [at[EntryKey(key.klass, NONE, NONE)] for key in known]
-        if column.take([at[key] for key in known]).same(column.take(totals)):
-            dropped.update(known)
-    kept = [key for key in keys if key not in dropped]
-    column = column.take([at[key] for key in kept])
-    n = np.where(column.exact, column.held, -1)
-    return replace(data, entries=Entries(tuple(kept), n), column=column)
 
 
 def _unite(parts: Sequence[SketchData], places: list[list[tuple[int, int]]], k: list[int]) -> SketchColumn:
@@ -164,10 +150,15 @@ def _common_features(parts: Sequence[SketchData]) -> tuple[Feature, ...]:
     for part in parts:
         for feature in part.features:
             by_name[feature.name].append(feature)
-    return tuple(_common_feature(by_name[name]) for name in sorted(by_name))
+    absent = Counter(name for part in parts for name in _with_absent(part))
+    return tuple(_common_feature(by_name[name], absent[name] > 1) for name in sorted(by_name))
 
 
-def _common_feature(found: list[Feature]) -> Feature:
+def _with_absent(part: SketchData) -> set[str]:
+    return {part.features[key.feature].name for key in part.entries.keys if key.absent}
+
+
+def _common_feature(found: list[Feature], several_absent: bool) -> Feature:
     first = found[0]
     for other in found[1:]:
         if other.kind != first.kind:
@@ -183,7 +174,13 @@ def _common_feature(found: list[Feature]) -> Feature:
             )
     values = sorted({value for feature in found for value in feature.values})
     declared = [feature.lg_k for feature in found if feature.lg_k is not None]
-    return replace(first, lg_k=min(declared, default=None)).with_values(values)
+    common = replace(
+        first,
+        lg_k=min(declared, default=None),
+        complete=all(feature.complete for feature in found),
+        complement=all(feature.complement for feature in found) and not several_absent,
+    )
+    return common.with_values(values)
 
 
 def _shown(feature: Feature) -> str:

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from thetatree import _kernel
 from thetatree.sketch.data import ALL, SketchData
 
+_WHAT = ("total", "present", "absent", "known")  # what a class has sketches of
 CELL_KINDS = {"flag": 0, "multi": 0, "category": 1, "threshold": 2}
 
 
@@ -42,7 +43,13 @@ class Sources:
     @property
     def shapes(self) -> list[tuple[int, int]]:
         """Cell kind and number of units of everything tested."""
-        return [(tested.kind, len(tested.values)) for tested in self.tested]
+        return [(one.kind, len(one.values)) for one in self.tested]
+
+    @property
+    def cells(self) -> list[tuple[int, int, bool]]:
+        """Cell kind, number of units and completeness of everything tested."""
+        features = self.data.features
+        return [(one.kind, len(one.values), features[one.feature].complete) for one in self.tested]
 
     def resolve(self, klass: int, allowed: dict[int, list[int]]) -> tuple[npt.NDArray[np.uint64], float]:
         """Give the keys of a class that are in the allowed cells: held hashes below τ, and τ.
@@ -56,10 +63,32 @@ class Sources:
             column.offsets,
             column.thetas,
             self.classes[klass],
-            self.shapes,
+            self.cells,
             list(allowed.items()),
         )
         return hashes, tau / (1 << 63) if tau < (1 << 63) - 1 else 1.0
+
+    def has_unlisted(self, place: int) -> bool:
+        """Whether any known key is seen to have none of the values of a category."""
+        feature = self.data.features[self.tested[place].feature]
+        if feature.kind != "category" or feature.complete:
+            return False
+        return any(_has_others(self.data, c, self.tested[place].feature) for c in self.data.feature_classes())
+
+    def class_sizes(self) -> npt.NDArray[np.float64]:
+        """Give how many keys each class has, exactly or by its total."""
+        return np.array(
+            [
+                exact if exact >= 0 else self._estimated_size(source)
+                for exact, source in zip(self.exact_n, self.classes, strict=True)
+            ]
+        )
+
+    def _estimated_size(self, source: dict[str, Any]) -> float:
+        column = self.data.column.take([source["only"] if source["only"] >= 0 else source["total"]])
+        if source["other_total"] >= 0:
+            column = self.data.column.subtract([source["total"]], [source["other_total"]])
+        return float(column.held[0] / column.theta[0])
 
 
 def tested_features(data: SketchData) -> tuple[Tested, ...]:
@@ -88,12 +117,8 @@ def sources_of(data: SketchData, tested: tuple[Tested, ...], *, use_absent: bool
             data, tested, [{**whole, "only": t} for t in totals], data.classes, [float(n[t]) for t in totals]
         )
     own = _own(data, tested, 0, use_absent)
-    rest = {
-        **whole,
-        "other_total": own["total"],
-        "other_present": own["present"],
-        "other_absent": own["absent"],
-    }
+    rest = {**whole, **{f"other_{what}": own[what] for what in _WHAT}}
+    own |= {f"whole_{what}": whole[what] for what in _WHAT}
     n_all, n_own = float(n[data.entries.total(ALL)]), float(n[data.entries.total(0)])
     exact = [n_all - n_own if min(n_all, n_own) >= 0 else -1.0, n_own]
     return Sources(data, tested, [rest, own], ("rest", data.classes[0]), exact)
@@ -110,7 +135,8 @@ def _own(data: SketchData, tested: tuple[Tested, ...], klass: int, use_absent: b
         apart = entries.find(klass, one.feature)
         known.append(-1 if apart is None else apart)
         for v in one.values:
-            found = entries.find(klass, one.feature, v, absent=True) if use_absent and one.kind == 0 else None
+            usable = use_absent and one.kind == 0 and data.features[one.feature].complement
+            found = entries.find(klass, one.feature, v, absent=True) if usable else None
             absent.append(-1 if found is None else found)
     source = {
         "total": entries.total(klass),
@@ -118,10 +144,10 @@ def _own(data: SketchData, tested: tuple[Tested, ...], klass: int, use_absent: b
         "absent": absent,
         "known": known,
         "only": -1,
-        "other_total": -1,
-        "other_present": [-1] * len(present),
-        "other_absent": [-1] * len(present),
     }
+    nothing = {"total": -1, "present": [-1] * len(present), "absent": [-1] * len(present)}
+    nothing["known"] = [-1] * len(tested)
+    source |= {f"{side}_{what}": nothing[what] for side in ("other", "whole") for what in _WHAT}
     _drop_unverified(data, source, tested, klass)
     return source
 
@@ -145,6 +171,14 @@ def _drop_unverified(
         complement = shared[i] == 0 and inside[i, 0] == inside[i, 1] and below[0] + below[1] == below[2]
         if not complement:
             source["absent"][unit] = -1
+
+
+def _has_others(data: SketchData, klass: int, feature: int) -> bool:
+    """Whether keys are known for a feature beside those of its values, which share none and are known."""
+    entries = [data.entries.known(klass, feature), *data.entries.values(klass, feature)]
+    theta = min(int(data.column.thetas[i]) for i in entries)
+    known, *values = (_held_below(data, i, theta) for i in entries)
+    return known > sum(values)
 
 
 def _held_below(data: SketchData, entry: int, theta: int) -> int:

@@ -21,7 +21,7 @@ from thetatree.sketch.assemble import Declared, assemble
 from thetatree.sketch.column import SketchColumn
 from thetatree.sketch.data import HASH_FAMILY, Label, Origin, Row, SketchData
 from thetatree.sketch.errors import SketchFormatError
-from thetatree.sketch.kinds import ABSENT, check_kinds
+from thetatree.sketch.kinds import ABSENT, Feature, check_kinds
 from thetatree.sketch.wire import DEFAULT_SEED, read_cells, write_images
 
 VERSION = 1
@@ -87,7 +87,7 @@ def _metadata(data: SketchData, table: pa.Table) -> dict[str, Any]:
         "seed": origin.seed,
         "hash_family": origin.hash_family,
         "classes": list(data.classes),
-        "features": {feature.name: {"kind": feature.kind, "lg_k": feature.lg_k} for feature in data.features},
+        "features": {feature.name: _described(feature) for feature in data.features},
         "edges": {feature.name: feature.edges for feature in data.features if feature.edges},
         "checksums": _checksums(table),
     }
@@ -184,8 +184,19 @@ def from_arrow(
     declared = Declared(
         check_kinds({feature: known["kind"] for feature, known in features.items()}),
         {feature: known["lg_k"] for feature, known in features.items()},
+        frozenset(feature for feature, known in features.items() if known.get("complete") is True),
+        frozenset(feature for feature, known in features.items() if known.get("complement") is False),
     )
     return assemble(rows, column, origin, declared)
+
+
+def _described(feature: Feature) -> dict[str, Any]:
+    described: dict[str, Any] = {"kind": feature.kind, "lg_k": feature.lg_k}
+    if feature.complete:
+        described["complete"] = True
+    if not feature.complement:
+        described["complement"] = False
+    return described
 
 
 def _read_metadata(table: pa.Table, name: str) -> dict[str, Any] | None:
