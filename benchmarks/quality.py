@@ -2,8 +2,8 @@
 
 trees: held-out AUC, log loss and accuracy of trees grown from sketches, beside the exact tree on all rows,
 CART on the k rows whose keys have the smallest hashes (what a plain sample of k rows gives), and counting by
-chained operations. noise: how often a set without any signal is split. coverage: how often 95% intervals hold the
-truth, for given nodes and for chosen ones. Tables go to the terminal and to benchmarks/results/quality.md.
+chained operations. noise: how often a set without any signal is split. coverage: how often 95% intervals hold
+the truth, for given nodes and for chosen ones. The tables also go to benchmarks/results/quality.md.
 """
 
 from __future__ import annotations
@@ -297,8 +297,8 @@ def coverage(trials: int) -> list[str]:
 
 
 HOW = f"""\
-Made by `python benchmarks/quality.py`. {TRAIN:,} keys to learn from, {TEST:,} others to judge by, depth
-{DEPTH}, present sketches per class; each figure is the mean over new rows and new hashes, the last column's ± two
+Made by `python benchmarks/quality.py`. {TRAIN:,} keys to learn from, {TEST:,} others to judge by,
+depth {DEPTH}, present sketches per class. Each figure is the mean over new rows and new hashes; the last column's ± is two
 standard errors of the difference. *sketches*: as it comes (gate at 0.05, ten held keys). *no gate*:
 `significance=None`. *with absent*: an absent sketch beside each present one, so twice the bytes. *chained*:
 nothing is known beyond the class total's θ, which is what chaining set operations from the total gives.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.utils import Bunch
 
 from thetatree.data.features import Feature
@@ -15,7 +16,9 @@ from thetatree.grow.candidates import root_candidates
 from thetatree.grow.from_rows import grow_from_rows
 from thetatree.grow.rules import GrowRules
 from thetatree.learn import params
-from thetatree.learn.base import TreeClassifier, TreeEstimator, TreeRegressor, counted_rows
+from thetatree.learn.base import TreeEstimator, TreeRegressor, counted_rows
+from thetatree.learn.sketched import SketchClassifier
+from thetatree.sketch.sketch_set import SketchSet
 from thetatree.split.criteria import check_criterion
 from thetatree.tree.prune import cost_complexity_path
 from thetatree.tree.tree import Tree
@@ -151,7 +154,7 @@ class _CART(TreeEstimator):
         return tree.prune(ccp_alpha=alpha) if alpha > 0 else tree
 
 
-class CARTClassifier(TreeClassifier, _CART):  # noqa: D101 - its docstring is put together
+class CARTClassifier(SketchClassifier, _CART):  # noqa: D101 - its docstring is put together
     __doc__ = f"""A classification tree with binary splits.
 
     Parameters
@@ -230,12 +233,18 @@ class CARTClassifier(TreeClassifier, _CART):  # noqa: D101 - its docstring is pu
         ----------
         X : table
             numpy, pandas, polars, pyarrow or scipy sparse. Boolean columns are flags, numeric ones numbers,
-            text and categorical ones categories.
+            text and categorical ones categories. Or a `SketchSet`, which knows the classes; then splits of
+            estimated counts must gain more than noise, as in `ThetaSketchDecisionTreeClassifier`, and missing
+            values join the heavier side.
         y : array-like
             One label per row.
         sample_weight : array-like, optional
             One weight per row; 0 leaves the row out.
         """
+        if isinstance(X, SketchSet):
+            self._refuse_for_sketches(y, sample_weight)
+            return self._fit_sketches(X)
+        self._forget_sketches()
         tree, target = self._grown(X, y, sample_weight)
         self.tree_ = self._pruned(tree)
         self.classes_ = np.asarray(target.classes)
@@ -243,14 +252,33 @@ class CARTClassifier(TreeClassifier, _CART):  # noqa: D101 - its docstring is pu
         self.n_outputs_ = 1
         return self
 
+    def _refuse_for_sketches(self, y: Any, sample_weight: Any) -> None:
+        refused = {
+            "y": y is not None,
+            "sample_weight": sample_weight is not None,
+            "splitter='random'": self.splitter != "best",
+            "monotonic_cst": self.monotonic_cst is not None,
+            "missing='error'": self.missing == "error",
+        }
+        for what, given in refused.items():
+            if given:
+                raise ValueError(f"{what} does not go with a SketchSet: leave it out, or fit on rows")
+
+    def _finished(self, tree: Tree) -> Tree:
+        return self._pruned(tree)
+
     def _grown(self, X: Any, y: Any, sample_weight: Any) -> tuple[Tree, Target]:
         rows = self._read(X, reset=True, categorical=self.categorical_features)
         target = self._target(y, rows.n_rows, sample_weight)
         return self._grow(rows, target), target
 
-    def cost_complexity_pruning_path(self, X: Any, y: Any, sample_weight: Any = None) -> Bunch:
+    def cost_complexity_pruning_path(self, X: Any, y: Any = None, sample_weight: Any = None) -> Bunch:
         """Return the alphas at which pruning cuts a link, and the leaves' total impurity after each."""
-        alphas, impurities = cost_complexity_path(self._grown(X, y, sample_weight)[0])
+        if isinstance(X, SketchSet):
+            tree = clone(self).set_params(ccp_alpha=0.0).fit(X, y, sample_weight).tree_
+        else:
+            tree = self._grown(X, y, sample_weight)[0]
+        alphas, impurities = cost_complexity_path(tree)
         return Bunch(ccp_alphas=alphas, impurities=impurities)
 
 
