@@ -155,7 +155,8 @@ def judged(model: Any, test: Rows) -> tuple[float, float, float]:
         auc = roc_auc_score(test.y, shares[:, 1])
     else:
         auc = roc_auc_score(test.y, shares, multi_class="ovr", labels=labels)
-    loss = log_loss(test.y, np.clip(shares, 1e-4, 1), labels=labels) if len(labels) > 1 else np.nan
+    never_0 = np.clip(shares, 1e-4, 1)
+    loss = log_loss(test.y, never_0 / never_0.sum(axis=1, keepdims=True), labels=labels)
     return float(auc), float(loss), float(np.mean(model.predict(test.flags) == test.y))
 
 
@@ -298,11 +299,12 @@ def coverage(trials: int) -> list[str]:
 
 HOW = f"""\
 Made by `python benchmarks/quality.py`. {TRAIN:,} keys to learn from, {TEST:,} others to judge by,
-depth {DEPTH}, present sketches per class. Each figure is the mean over new rows and new hashes; the last column's ± is two
-standard errors of the difference. *sketches*: as it comes (gate at 0.05, ten held keys). *no gate*:
-`significance=None`. *with absent*: an absent sketch beside each present one, so twice the bytes. *chained*:
-nothing is known beyond the class total's θ, which is what chaining set operations from the total gives.
-*k rows*: CART on the 2^lg_k rows of least hash. *all rows*: the exact tree."""
+depth {DEPTH}, present sketches for each class. Each figure is the mean over new rows and new
+hashes; the last column's ± is two standard errors of the difference. *sketches*: as it comes (gate
+at 0.05, ten held keys). *no gate*: `significance=None`. *with absent*: an absent sketch beside each
+present one, so twice the bytes. *chained*: nothing is known beyond the class total's θ, which is
+what chaining set operations from the total gives. *k rows*: CART on the 2^lg_k rows of least hash.
+*all rows*: the exact tree."""
 
 
 def main() -> None:

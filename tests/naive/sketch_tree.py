@@ -170,20 +170,22 @@ def conserve(node, left, right):
     return (first, s**2 * v + spread), (n - first, (1 - s) ** 2 * v + spread)
 
 
-def noise_gain(criterion, counts, left, taus):
-    """The gain expected where the split has nothing to do with the classes (nats, or gini)."""
-    n = sum(counts)
-    p = sum(left) / n
-    q = 1 - p
+def noise_chance(criterion, counts, left, taus, gain):
+    """How likely a split that has nothing to do with the classes is to gain as much (nats, or gini).
+
+    The gain is a quadratic form of the errors of the classes' left shares, so a sum of chi-squares with the
+    form's eigenvalues for weights; its law is that of the chi-square with the same first three cumulants.
+    """
+    p = sum(left) / sum(counts)
     some = [c for c, count in enumerate(counts) if count > 0]
-    share = {c: counts[c] / n for c in some}
-    u = {c: (q / taus[0][c] + p / taus[1][c]) / counts[c] for c in some}
-    if criterion != "gini":
-        return sum(share[c] * (1 - share[c]) * u[c] for c in some) / 2
-    return sum(
-        share[c] ** 2 * ((1 - share[c]) ** 2 * u[c] + sum(share[d] ** 2 * u[d] for d in some if d != c))
-        for c in some
-    )
+    share = np.array([counts[c] for c in some]) / sum(counts)
+    variance = np.array([((1 - p) / taus[0][c] + p / taus[1][c]) / counts[c] for c in some])
+    about_mean = np.eye(len(some)) - np.outer(np.ones(len(some)), share)
+    form = about_mean.T @ np.diag(share**2 if criterion == "gini" else share / 2) @ about_mean
+    weights = np.linalg.eigvalsh(np.sqrt(np.outer(variance, variance)) * form)
+    first, second, third = (float((weights**power).sum()) for power in (1, 2, 3))
+    freedom = second**3 / third**2
+    return chi2.sf(freedom + (gain - first) / math.sqrt(second) * math.sqrt(freedom), freedom)
 
 
 # Candidates
@@ -347,9 +349,8 @@ class Grower:
         sides = [[n for n, _ in side] for side in candidate.sides]
         plain = "gini" if rules["criterion"] == "gini" else "entropy"
         gain = criteria.impurity_decrease(plain, counts, *sides) * (1 if plain == "gini" else math.log(2))
-        noise = noise_gain(rules["criterion"], counts, sides[0], taus)
-        freedom = sum(n > 0 for n in counts) - 1
-        return chi2.sf(gain / noise * freedom, freedom) < rules["significance"] / n_candidates
+        chance = noise_chance(rules["criterion"], counts, sides[0], taus, gain)
+        return chance < rules["significance"] / n_candidates
 
     def may_split(self, node):
         rules = self.rules
