@@ -15,21 +15,29 @@
 namespace thetatree {
 namespace {
 
-// A test on a feature: the cells that go left; the others, so far as the node allows them, go right.
+// A test on a feature: the cells that go left, up to a cut or listed; the others, so far as the node allows
+// them, go right.
 struct Test {
   int32_t feature = -1;
-  std::vector<char> left;
+  int32_t cut = -1;
+  std::vector<char> left;  // without a cut
 };
 
 struct Side {
   std::vector<Count> counts;  // by class
   double n = 0, weight = 0, held = 0;
   std::vector<double> tally;  // weights by class
+  void clear() {
+    counts.clear();
+    tally.clear();
+    n = weight = held = 0;
+  }
 };
 
 struct SketchSplit {
   bool valid = false;
-  Test test;
+  int32_t feature = -1;
+  std::vector<char> left_cells;
   bool missing_left = true;
   Score score;
   double decrease = 0;
@@ -56,6 +64,7 @@ class SketchGrower {
                const std::vector<double>& exact_n, const std::vector<SketchFeature>& features,
                const SketchRules& rules)
       : features_(features), rules_(rules), n_classes_(static_cast<int>(classes.size())) {
+    for (const SketchFeature& feature : features_) all_cells_.emplace_back(feature.n_cells(), 1);
     indexes_.resize(classes.size());
     parallel_for(rules.n_threads, n_classes_, [&](int64_t c, int) {
       indexes_[c] = std::make_unique<ClassIndex>(sketches, classes[c], features_);
@@ -157,16 +166,16 @@ class SketchGrower {
     return order;
   }
 
-  std::vector<char> allowed_cells(const SketchNode& node, int32_t feature) const {
+  const std::vector<char>& allowed_cells(const SketchNode& node, int32_t feature) const {
     for (const Constraint& constraint : node.constraints)
       if (constraint.feature == feature) return constraint.allowed;
-    return std::vector<char>(features_[feature].n_cells(), 1);
+    return all_cells_[feature];
   }
 
   std::vector<std::vector<Test>> all_tests(const SketchNode& node) const {
     std::vector<std::vector<Test>> tests(features_.size());
     for (int32_t f = 0; f < static_cast<int32_t>(features_.size()); ++f) {
-      const std::vector<char> allowed = allowed_cells(node, f);
+      const std::vector<char>& allowed = allowed_cells(node, f);
       if (features_[f].kind == CellKind::category) tests[f] = category_tests(node, f, allowed);
       else tests[f] = cut_tests(f, allowed);
     }
@@ -177,12 +186,8 @@ class SketchGrower {
   std::vector<Test> cut_tests(int32_t feature, const std::vector<char>& allowed) const {
     std::vector<Test> tests;
     const int32_t n = features_[feature].n_units;
-    for (int32_t cut = 0; cut < n; ++cut) {
-      if (!allowed[cut] || !allowed[cut + 1]) continue;
-      Test test{feature, std::vector<char>(allowed.size(), 0)};
-      for (int32_t cell = 0; cell <= cut; ++cell) test.left[cell] = allowed[cell];
-      tests.push_back(std::move(test));
-    }
+    for (int32_t cut = 0; cut < n; ++cut)
+      if (allowed[cut] && allowed[cut + 1]) tests.push_back({feature, cut, {}});
     return tests;
   }
 
@@ -215,7 +220,7 @@ class SketchGrower {
     const int64_t n = levels.size();
     const int32_t none = features_[feature].n_units;
     const auto add = [&](const std::vector<char>& left_levels) {
-      Test test{feature, std::vector<char>(allowed.size(), 0)};
+      Test test{feature, -1, std::vector<char>(allowed.size(), 0)};
       // A tree lists the categories that go left, so "none of them" has to go right.
       bool none_left = false;
       for (int64_t i = 0; i < n; ++i)
@@ -250,13 +255,12 @@ class SketchGrower {
 
   void search(SketchNode& node, const std::vector<Test>& tests) const {
     SketchSplit best;
+    SketchSplit& candidate = work_.candidate;
     for (const Test& test : tests) {
-      SketchSplit candidate = resolve(node, test);
-      if (!candidate.valid) continue;
-      if (!best.valid || beats(candidate.score, best.score, scale(node))) best = std::move(candidate);
+      resolve(node, test, best.valid ? best : node.split);
+      if (candidate.valid) std::swap(best, candidate);
     }
-    if (best.valid && (!node.split.valid || beats(best.score, node.split.score, scale(node))))
-      node.split = std::move(best);
+    if (best.valid) node.split = std::move(best);
   }
 
   double scale(const SketchNode& node) const {
@@ -268,44 +272,49 @@ class SketchGrower {
     }
   }
 
-  // Both sides counted and conserved; the missing rows join the heavier side first.
-  SketchSplit resolve(const SketchNode& node, const Test& test) const {
-    SketchSplit split;
-    split.test = test;
-    const SketchFeature& f = features_[test.feature];
-    const std::vector<char> allowed = allowed_cells(node, test.feature);
-    std::vector<char> left = test.left, right(allowed.size(), 0);
-    for (size_t cell = 0; cell < allowed.size(); ++cell) right[cell] = allowed[cell] && !left[cell];
-    right[f.missing_cell()] = 0;
-    std::vector<Estimate> l = estimates(node, test.feature, left), r = estimates(node, test.feature, right);
-    const bool gaps = allowed[f.missing_cell()] && any_known(test.feature);
-    split.missing_left = weight_of(l) >= weight_of(r);
-    if (gaps) {
-      (split.missing_left ? left : right)[f.missing_cell()] = 1;
-      (split.missing_left ? l : r) = estimates(node, test.feature, split.missing_left ? left : right);
-    } else if (allowed[f.missing_cell()]) {
-      (split.missing_left ? left : right)[f.missing_cell()] = 1;
+  // Both sides counted and conserved; the missing keys join the heavier side first. The candidate is valid if
+  // it is allowed and better than the best so far.
+  void resolve(const SketchNode& node, const Test& test, const SketchSplit& best) const {
+    SketchSplit& split = work_.candidate;
+    const int32_t missing = features_[test.feature].missing_cell();
+    const std::vector<char>& allowed = allowed_cells(node, test.feature);
+    std::vector<char>&left = split.left_cells, &right = work_.right_cells;
+    left.assign(allowed.size(), 0);
+    right.assign(allowed.size(), 0);
+    for (int32_t cell = 0; cell < missing; ++cell) {
+      left[cell] = test.cut >= 0 ? allowed[cell] && cell <= test.cut : test.left[cell];
+      right[cell] = allowed[cell] && !left[cell];
     }
-    split.test.left = left;
+    split.valid = false;
+    split.feature = test.feature;
+    estimate(node, test.feature, left, work_.left);
+    estimate(node, test.feature, right, work_.right);
+    const bool gaps = allowed[missing] && any_known(test.feature);
+    split.missing_left = weight_of(work_.left) >= weight_of(work_.right);
+    if (allowed[missing]) (split.missing_left ? left : right)[missing] = 1;
+    if (gaps) estimate(node, test.feature, split.missing_left ? left : right,
+                       split.missing_left ? work_.left : work_.right);
+    split.left.clear();
+    split.right.clear();
     for (int c = 0; c < n_classes_; ++c) {
-      const Parts parts = conserve(node.counts[c], {l[c].count(), l[c].variance()}, {r[c].count(), r[c].variance()});
-      if (!parts.possible) return split;
-      add(split.left, parts.left, l[c].held, c);
-      add(split.right, parts.right, r[c].held, c);
+      const Estimate &l = work_.left[c], &r = work_.right[c];
+      const Parts parts = conserve(node.counts[c], {l.count(), l.variance()}, {r.count(), r.variance()});
+      if (!parts.possible) return;
+      add(split.left, parts.left, l.held, c);
+      add(split.right, parts.right, r.held, c);
     }
     if (!gaps) split.missing_left = split.left.weight >= split.right.weight;
-    judge(node, l, r, split);
-    return split;
+    judge(node, best, split);
   }
 
   bool any_known(int32_t feature) const {
     return std::any_of(indexes_.begin(), indexes_.end(), [&](const auto& index) { return index->has_known(feature); });
   }
 
-  std::vector<Estimate> estimates(const SketchNode& node, int32_t feature, const std::vector<char>& cells) const {
-    std::vector<Estimate> out;
+  void estimate(const SketchNode& node, int32_t feature, const std::vector<char>& cells,
+                std::vector<Estimate>& out) const {
+    out.clear();
     for (int c = 0; c < n_classes_; ++c) out.push_back(node.classes[c]->among(feature, cells));
-    return out;
   }
 
   double weight_of(const std::vector<Estimate>& estimates) const {
@@ -323,8 +332,7 @@ class SketchGrower {
   }
 
   // Limits, score and gate; what fails any of them is no candidate.
-  void judge(const SketchNode& node, const std::vector<Estimate>& l, const std::vector<Estimate>& r,
-             SketchSplit& split) const {
+  void judge(const SketchNode& node, const SketchSplit& best, SketchSplit& split) const {
     const Side &left = split.left, &right = split.right;
     if (left.n <= 0 || right.n <= 0 || left.weight <= 0 || right.weight <= 0) return;
     if (left.n < rules_.min_samples_leaf || right.n < rules_.min_samples_leaf) return;
@@ -335,22 +343,25 @@ class SketchGrower {
       split.decrease =
           crit.decrease(split.score, left.tally.data(), left.weight, right.tally.data(), right.weight);
     });
+    if (best.valid && !beats(split.score, best.score, scale(node))) return;
     if (rules_.min_impurity_decrease > 0 && split.decrease * node.weight / root_weight_ +
             std::numeric_limits<double>::epsilon() < rules_.min_impurity_decrease)
       return;
     if (rules_.positive_gain && !(split.decrease > kTie * node.impurity)) return;
-    const bool exact = std::all_of(l.begin(), l.end(), [](const Estimate& e) { return e.tau >= 1; }) &&
-                       std::all_of(r.begin(), r.end(), [](const Estimate& e) { return e.tau >= 1; });
+    const auto all_known = [](const std::vector<Estimate>& side) {
+      return std::all_of(side.begin(), side.end(), [](const Estimate& e) { return e.tau >= 1; });
+    };
+    const bool exact = all_known(work_.left) && all_known(work_.right);
     if (!exact && (left.held < rules_.min_held || right.held < rules_.min_held)) return;
-    split.valid = exact || rules_.significance <= 0 || beats_noise(node, l, r, split);
+    split.valid = exact || rules_.significance <= 0 || beats_noise(node, split);
   }
 
   // How likely noise alone is to gain as much. With x_c the error of the left share in class c, of variance U_c
   // (times the pooled variance), the gain is a quadratic form, Σ w_c (x_c − Σ π_d x_d)²: w = π/2 for information
   // in nats, π² for gini. It has the law of Σ λ_i χ²_1, taken for a χ² of the same first three cumulants; with
   // two classes, or equal λ, that is exact.
-  bool beats_noise(const SketchNode& node, const std::vector<Estimate>& l, const std::vector<Estimate>& r,
-                   const SketchSplit& split) const {
+  bool beats_noise(const SketchNode& node, const SketchSplit& split) const {
+    const std::vector<Estimate>&l = work_.left, &r = work_.right;
     const double p = split.left.n / node.n, q = 1 - p;
     const bool gini = rules_.criterion == Criterion::gini;
     // The form's matrix, seen from standard normal x, is diag(d) − a bᵀ − b aᵀ + s b bᵀ.
@@ -396,9 +407,9 @@ class SketchGrower {
   double gain_of(const SketchNode& node, const SketchSplit& split, bool gini) const {
     const Impurity kind = gini ? Impurity::gini : Impurity::entropy;
     const auto impurity = [&](const std::vector<Count>& counts, double n) {
-      std::vector<double> plain;
-      for (const Count& count : counts) plain.push_back(count.n);
-      return n * class_impurity(kind, plain.data(), n_classes_, n);
+      work_.plain.clear();
+      for (const Count& count : counts) work_.plain.push_back(count.n);
+      return n * class_impurity(kind, work_.plain.data(), n_classes_, n);
     };
     const double gain = impurity(node.counts, node.n) - impurity(split.left.counts, split.left.n) -
                         impurity(split.right.counts, split.right.n);
@@ -408,7 +419,7 @@ class SketchGrower {
   // The root's counts are the sketches' own; below it keys are looked at one by one, and only those that
   // its split can decide.
   void list_keys(SketchNode& root) {
-    const int32_t feature = root.split.test.feature;
+    const int32_t feature = root.split.feature;
     parallel_for(rules_.n_threads, n_classes_, [&](int64_t c, int) {
       if (!indexes_[c]->flat()) return;
       indexes_[c]->list(indexes_[c]->feature_theta(feature));
@@ -442,14 +453,14 @@ class SketchGrower {
   }
 
   Constraints narrowed(const SketchNode& node, bool left) const {
-    const Test& test = node.split.test;
-    std::vector<char> allowed = allowed_cells(node, test.feature);
+    const SketchSplit& split = node.split;
+    std::vector<char> allowed = allowed_cells(node, split.feature);
     for (size_t cell = 0; cell < allowed.size(); ++cell)
-      allowed[cell] = allowed[cell] && (left ? test.left[cell] : !test.left[cell]);
+      allowed[cell] = allowed[cell] && (left ? split.left_cells[cell] : !split.left_cells[cell]);
     Constraints out;
     for (const Constraint& constraint : node.constraints)
-      if (constraint.feature != test.feature) out.push_back(constraint);
-    out.push_back({test.feature, std::move(allowed)});
+      if (constraint.feature != split.feature) out.push_back(constraint);
+    out.push_back({split.feature, std::move(allowed)});
     return out;
   }
 
@@ -476,17 +487,17 @@ class SketchGrower {
     SplitKind kind = SplitKind::leaf;
     double threshold = -2.0;
     if (!leaf) {
-      const CellKind cells = features_[node.split.test.feature].kind;
+      const CellKind cells = features_[node.split.feature].kind;
       kind = cells == CellKind::flag       ? SplitKind::presence
              : cells == CellKind::category ? SplitKind::subset
                                            : SplitKind::threshold;
       threshold = std::numeric_limits<double>::quiet_NaN();
-      if (cells == CellKind::threshold) threshold = last_left_cell(node.split.test);
+      if (cells == CellKind::threshold) threshold = last_left_cell(node.split);
       tree.child.resize(tree.child.size() + 2, -1);
       if (cells == CellKind::category) list_categories(node, tree);
     }
     tree.kind.push_back(static_cast<uint8_t>(kind));
-    tree.feature.push_back(leaf ? -2 : node.split.test.feature);
+    tree.feature.push_back(leaf ? -2 : node.split.feature);
     tree.threshold.push_back(threshold);
     tree.child_start.push_back(static_cast<int64_t>(tree.child.size()));
     tree.category_branch.resize(tree.category.size(), 0);
@@ -507,25 +518,35 @@ class SketchGrower {
   }
 
   // The cut's number; the caller knows its value.
-  double last_left_cell(const Test& test) const {
-    int32_t cell = features_[test.feature].n_units - 1;
-    while (cell >= 0 && !test.left[cell]) --cell;
+  double last_left_cell(const SketchSplit& split) const {
+    int32_t cell = features_[split.feature].n_units - 1;
+    while (cell >= 0 && !split.left_cells[cell]) --cell;
     return cell;
   }
 
   void list_categories(const SketchNode& node, GrownTree& tree) const {
-    const int32_t n = features_[node.split.test.feature].n_units;
+    const int32_t n = features_[node.split.feature].n_units;
     for (int32_t cell = 0; cell < n; ++cell)
-      if (node.split.test.left[cell]) tree.category.push_back(cell);
+      if (node.split.left_cells[cell]) tree.category.push_back(cell);
   }
 
+  // The candidate in hand: there are too many of them to ask the heap for each.
+  struct Work {
+    SketchSplit candidate;
+    std::vector<char> right_cells;
+    std::vector<Estimate> left, right;  // by class, not yet conserved
+    std::vector<double> plain;
+  };
+
   const std::vector<SketchFeature> features_;
+  std::vector<std::vector<char>> all_cells_;  // by feature
   const SketchRules rules_;
   const int n_classes_;
   std::vector<std::unique_ptr<ClassIndex>> indexes_;
   std::vector<SketchNode> nodes_;
   double root_weight_ = 0;
   double n_candidates_ = 0;
+  mutable Work work_;
 };
 
 }  // namespace

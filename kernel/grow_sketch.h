@@ -6,7 +6,7 @@
 
 #include "conserve.h"
 #include "grow.h"
-#include "resolve.h"
+#include "sketch_node.h"
 
 namespace thetatree {
 

@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <vector>
 
 namespace thetatree {
@@ -62,15 +63,41 @@ struct Constraint {
 };
 using Constraints = std::vector<Constraint>;
 
+// A few slots; most decisions need one, and there are too many decisions to ask the heap for each.
+class Slots {
+ public:
+  Slots() = default;
+  Slots(std::initializer_list<int32_t> slots) {
+    for (const int32_t slot : slots) push_back(slot);
+  }
+  void push_back(int32_t slot) {
+    if (n_ < kFew) few_[n_] = slot;
+    else if (n_ == kFew) many_.assign(few_, few_ + kFew);
+    if (n_ >= kFew) many_.push_back(slot);
+    ++n_;
+  }
+  const int32_t* begin() const { return n_ <= kFew ? few_ : many_.data(); }
+  const int32_t* end() const { return begin() + n_; }
+  int32_t operator[](int i) const { return begin()[i]; }
+
+ private:
+  static constexpr int kFew = 4;
+  int32_t n_ = 0;
+  int32_t few_[kFew] = {};
+  std::vector<int32_t> many_;
+};
+
 // passes = (any of `in`, or `unless_known` is set and does not hold it) and none of `out`.
 struct Decision {
   bool everything = false;  // nothing is excluded
   bool needs_in = false;
-  std::vector<int32_t> in, out;
+  Slots in, out;
   int32_t unless_known = -1;
   uint64_t theta = kThetaOne;
   uint64_t base = 0;
 };
+
+Decision better(Decision a, Decision b);
 
 struct Estimate {
   double held = 0;
@@ -107,6 +134,7 @@ class ClassIndex {
   uint64_t theta(int32_t slot) const { return theta_[slot]; }
   bool none_is_empty(int32_t feature) const { return none_empty_[feature] != 0; }
   bool has_known(int32_t feature) const { return exists_[known_slot(feature)]; }
+  int64_t n_features() const { return static_cast<int64_t>(features_.size()); }
   const uint32_t* slots_begin(int64_t key) const { return slot_.data() + slot_start_[key]; }
   const uint32_t* slots_end(int64_t key) const { return slot_.data() + slot_start_[key + 1]; }
   const uint32_t* keys_begin(int32_t slot) const { return posting_.data() + posting_start_[slot]; }
@@ -114,7 +142,8 @@ class ClassIndex {
 
   // The best decision for a set of allowed cells.
   Decision decide(int32_t feature, const std::vector<char>& allowed) const;
-  bool passes(const Decision& decision, int64_t key) const;
+  // Sets a bit for each of these keys, ascending, that a slot holds.
+  void mark(int32_t slot, const std::vector<uint32_t>& keys, uint8_t bit, std::vector<uint8_t>& marks) const;
   // Up to where the class itself is told, once a key is in these cells of a feature; without any, as such.
   uint64_t class_theta() const { return class_theta_; }
   uint64_t class_theta(int32_t feature, const std::vector<char>& allowed) const;
@@ -126,7 +155,6 @@ class ClassIndex {
   int32_t present_slot(int32_t unit) const { return unit; }
   int32_t absent_slot(int32_t unit) const { return n_units_ + unit; }
   int32_t known_slot(int32_t feature) const { return 2 * n_units_ + feature; }
-  bool holds(int64_t key, int32_t slot) const;
   Decision decide_flag(int32_t feature, bool present, bool absent, bool missing) const;
   Decision decide_cuts(int32_t feature, const std::vector<char>& allowed) const;
   Decision decide_category(int32_t feature, const std::vector<char>& allowed) const;
@@ -161,52 +189,6 @@ class ClassIndex {
   std::vector<int64_t> slot_start_, posting_start_;
   std::vector<uint32_t> slot_, posting_;
   std::vector<char> none_empty_;  // by feature: no held key is outside all categories
-};
-
-// A node of one class: its constraints resolved, its keys listed, its slots counted.
-class ClassNode {
- public:
-  ClassNode(const ClassIndex& index, const Constraints& constraints);
-  // The same for a node below `above`, whose keys are narrowed down where that loses none.
-  ClassNode(const ClassNode& above, const Constraints& constraints);
-
-  Estimate own() const;
-  // The keys that are also in these cells of a feature. `constraints` are the node's.
-  Estimate among(int32_t feature, const std::vector<char>& allowed) const;
-  uint64_t tau() const { return tau_; }
-  const std::vector<uint32_t>& keys() const { return keys_; }
-
- private:
-  void take(const Constraints& constraints);
-  void list_from(const uint32_t* begin, const uint32_t* end);
-  void count() const;
-  int64_t bits(int32_t slot, uint64_t tau) const;
-  int64_t size_below(uint64_t tau) const;
-  double held(const Decision& decision, uint64_t tau) const;
-
-  // What decides some constraints together: θ of decisions, base and class.
-  struct Resolved {
-    std::vector<Decision> decisions;
-    uint64_t decided = kThetaOne;  // least decision
-    uint64_t base = 0;             // best base
-    uint64_t told = 0;             // best decision of the class
-    bool leans = false;            // the last decision is right only beside the others as decided here
-    uint64_t tau() const { return base < decided ? (base < told ? base : told) : (decided < told ? decided : told); }
-  };
-  Resolved resolved(const Constraints& constraints) const;
-  void decide_together(const Constraints& constraints, Resolved& out) const;
-  void decide_known_together(const Constraints& constraints, const std::vector<size_t>& group, Resolved& out) const;
-  void decide_missing_together(const Constraints& constraints, const std::vector<size_t>& group, bool possible,
-                               Resolved& out) const;
-
-  const ClassIndex* index_;
-  Constraints constraints_;
-  std::vector<Decision> decisions_;
-  uint64_t decided_ = kThetaOne;
-  uint64_t tau_ = kThetaOne;
-  std::vector<uint32_t> keys_;
-  mutable bool counted_ = false;
-  mutable std::vector<int32_t> all_, low_;  // by slot: keys in the list; those below tau()
 };
 
 }  // namespace thetatree

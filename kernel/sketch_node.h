@@ -1,0 +1,63 @@
+// A node as one class's sketches see it: constraints resolved together, keys listed, slots counted.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "sketch_index.h"
+
+namespace thetatree {
+
+// A node of one class: its constraints resolved, its keys listed, its slots counted.
+class ClassNode {
+ public:
+  ClassNode(const ClassIndex& index, const Constraints& constraints);
+  // The same for a node below `above`, whose keys are narrowed down where that loses none.
+  ClassNode(const ClassNode& above, const Constraints& constraints);
+
+  Estimate own() const;
+  // The keys that are also in these cells of a feature. `constraints` are the node's.
+  Estimate among(int32_t feature, const std::vector<char>& allowed) const;
+  // Counts the slots now; otherwise the first question does.
+  void count() const;
+  uint64_t tau() const { return tau_; }
+  const std::vector<uint32_t>& keys() const { return keys_; }
+
+ private:
+  void take(const Constraints& constraints);
+  void list_from(const std::vector<uint32_t>& keys, size_t first_decision);
+  void keep(const Decision& decision);
+  bool stands_alone(int32_t feature) const { return !bound_[feature]; }
+  int64_t bits(int32_t slot, uint64_t tau) const;
+  int64_t size_below(uint64_t tau) const;
+  double held(const Decision& decision, uint64_t tau) const;
+
+  // What decides some constraints together: θ of decisions, base and class.
+  struct Resolved {
+    std::vector<Decision> decisions;
+    uint64_t decided = kThetaOne;  // least decision
+    uint64_t base = 0;             // best base
+    uint64_t told = 0;             // best decision of the class
+    bool leans = false;            // the last decision is right only beside the others as decided here
+    uint64_t tau() const { return std::min({base, decided, told}); }
+  };
+  Resolved resolved(const Constraints& constraints) const;
+  void decide_together(const Constraints& constraints, Resolved& out) const;
+  void decide_known_together(const Constraints& constraints, const std::vector<size_t>& group, Resolved& out) const;
+  void decide_missing_together(const Constraints& constraints, const std::vector<size_t>& group, bool possible,
+                               Resolved& out) const;
+
+  const ClassIndex* index_;
+  Constraints constraints_;
+  std::vector<Decision> decisions_;
+  std::vector<char> bound_;  // by feature: constrained, or missing together with one that is
+  uint64_t decided_ = kThetaOne, base_ = 0, told_ = 0;
+  uint64_t tau_ = kThetaOne;
+  std::vector<uint32_t> keys_;
+  mutable bool counted_ = false;
+  mutable std::vector<int32_t> all_, low_;  // by slot: keys in the list; those below tau()
+};
+
+}  // namespace thetatree
