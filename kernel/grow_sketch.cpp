@@ -429,27 +429,37 @@ class SketchGrower {
 
   void divide(int64_t id) {
     if (id == 0) list_keys(nodes_[0]);
-    for (const bool left : {true, false}) {
-      const SketchNode& node = nodes_[id];
-      SketchNode child;
+    SketchNode& node = nodes_[id];
+    std::array<SketchNode, 2> children;
+    int64_t n_keys = 0;
+    for (const auto& own : node.classes) n_keys += static_cast<int64_t>(own->keys().size());
+    for (const int right : {0, 1}) {
+      SketchNode& child = children[right];
       child.depth = node.depth + 1;
-      child.key = child_key(node.key, left ? 0 : 1);
-      child.constraints = narrowed(node, left);
-      const Side& side = left ? node.split.left : node.split.right;
-      child.counts = side.counts;
-      for (int c = 0; c < n_classes_; ++c) {
-        child.classes.push_back(std::make_unique<ClassNode>(*node.classes[c], child.constraints));
-        const Estimate own = child.classes[c]->own();
-        child.held += own.held;
-        child.theta.push_back(own.tau);
+      child.key = child_key(node.key, right);
+      child.constraints = narrowed(node, right == 0);
+      child.counts = right ? node.split.right.counts : node.split.left.counts;
+      child.classes.resize(n_classes_);
+    }
+    constexpr int64_t kWorthThreads = 20'000;  // keys; below, starting a thread takes longer than the work
+    parallel_for(n_keys < kWorthThreads ? 1 : rules_.n_threads, 2 * n_classes_, [&](int64_t task, int) {
+      SketchNode& child = children[task % 2];
+      auto& own = child.classes[task / 2];
+      own = std::make_unique<ClassNode>(*node.classes[task / 2], child.constraints);
+      if (rules_.max_depth < 0 || child.depth < rules_.max_depth) own->count();
+    });
+    node.classes.clear();
+    node.left = static_cast<int64_t>(nodes_.size());
+    node.right = node.left + 1;
+    for (SketchNode& child : children) {
+      for (const auto& own : child.classes) {
+        const Estimate estimate = own->own();
+        child.held += estimate.held;
+        child.theta.push_back(estimate.tau);
       }
       weigh(child);
       nodes_.push_back(std::move(child));
     }
-    SketchNode& node = nodes_[id];
-    node.right = static_cast<int64_t>(nodes_.size()) - 1;
-    node.left = node.right - 1;
-    node.classes.clear();
   }
 
   Constraints narrowed(const SketchNode& node, bool left) const {

@@ -153,37 +153,39 @@ bool ClassIndex::widen(const SketchBuffer& sketches, const ClassSource& source, 
   return true;
 }
 
-// Three passes over the leading bits put all but a few hashes in order; insertion does the rest.
+// Passes over the leading bits put all but a few hashes in order, since hashes are spread evenly; insertion does
+// the rest. A file may hold what no hash function gave, so insertion is called off where it has much to do.
 void ClassIndex::sort_by_hash(std::vector<Held>& items) {
-  const auto before = [](const Held& a, const Held& b) {
-    return a.hash < b.hash || (a.hash == b.hash && a.slot < b.slot);
-  };
-  if (items.size() < 1024) {
-    std::sort(items.begin(), items.end(), before);
-    return;
-  }
   constexpr int kBits = 11;
   constexpr uint64_t kMask = (1 << kBits) - 1;
   uint64_t most = 0;
   for (const Held& item : items) most = std::max(most, item.hash);
-  const int from = std::max(0, static_cast<int>(std::bit_width(most)) - 3 * kBits);
+  const int n_passes = 1 + (std::bit_width(items.size()) - 1) / kBits;
+  const int from = std::max(0, static_cast<int>(std::bit_width(most)) - n_passes * kBits);
   std::vector<Held> swap(items.size());
-  std::array<std::array<uint32_t, kMask + 1>, 3> counts{};
+  std::vector<uint32_t> counts(n_passes << kBits, 0);
   for (const Held& item : items)
-    for (int pass = 0; pass < 3; ++pass) ++counts[pass][item.hash >> (from + pass * kBits) & kMask];
-  for (int pass = 0; pass < 3; ++pass) {
-    auto& count = counts[pass];
+    for (int pass = 0; pass < n_passes; ++pass)
+      ++counts[(pass << kBits) + (item.hash >> (from + pass * kBits) & kMask)];
+  for (int pass = 0; pass < n_passes; ++pass) {
+    uint32_t* const count = counts.data() + (pass << kBits);
     uint32_t total = 0;
-    for (auto& c : count) total += std::exchange(c, total);
+    for (uint64_t digit = 0; digit <= kMask; ++digit) total += std::exchange(count[digit], total);
     for (const Held& item : items) swap[count[item.hash >> (from + pass * kBits) & kMask]++] = item;
     items.swap(swap);
   }
+  size_t moves = 0;
   for (size_t i = 1; i < items.size(); ++i) {
-    if (!before(items[i], items[i - 1])) continue;
+    if (items[i - 1].hash <= items[i].hash) continue;
     const Held item = items[i];
     size_t j = i;
-    for (; j > 0 && before(item, items[j - 1]); --j) items[j] = items[j - 1];
+    for (; j > 0 && item.hash < items[j - 1].hash; --j) items[j] = items[j - 1];
     items[j] = item;
+    moves += i - j;
+    if (moves > 8 * items.size() + 1000) {
+      std::sort(items.begin(), items.end(), [](const Held& a, const Held& b) { return a.hash < b.hash; });
+      return;
+    }
   }
 }
 

@@ -313,3 +313,15 @@ def test_sketches_of_all_keys_decide_for_a_class_too():
     got, tau = resolved(made, {"f": [1, 0, 0], "g": [0, 1, 0]}, klass=1)
     assert tau == pytest.approx(made.sketch("p", "f", "1")[1])
     assert got == below((f & own) - g, tau)
+
+
+def test_hashes_that_no_hash_function_gave():
+    """Crowded together but for one: put in order all the same, and not by inserting each."""
+    keys = np.append(np.arange(1, 60_001, dtype=np.uint64), np.uint64(1) << np.uint64(62))
+    rng = np.random.default_rng(0)
+    has = {name: rng.random(len(keys)) < 0.5 for name in "fg"}
+    sketches = {"total": keys, **{name: keys[flag] for name, flag in has.items()}}
+    images = {name: naive.image(naive.Sketch(map(int, some))) for name, some in sketches.items()}
+    got, tau = resolved(tt.SketchSet.from_sketches({"p": images}), {"f": [1, 0, 0], "g": [0, 1, 0]})
+    assert tau == 1
+    assert got == {*keys[has["f"] & ~has["g"]].tolist()}
