@@ -101,3 +101,10 @@ def test_rows_after_sketches_and_sketches_after_rows():
 def test_what_does_not_go_with_sketches(parameters, given, what):
     with pytest.raises(ValueError, match=f"{what} does not go with a SketchSet"):
         CARTClassifier(**parameters).fit(COARSE, *given)
+
+
+def test_a_regressor_says_that_it_reads_rows():
+    with pytest.raises(TypeError, match="CARTRegressor reads rows here, not a SketchSet"):
+        tt.CARTRegressor().fit(COARSE)
+    with pytest.raises(TypeError, match="reads rows here"):
+        CARTClassifier().fit(PEOPLE[["age"]], PEOPLE.buys).predict(COARSE)

@@ -159,6 +159,17 @@ def test_merged_days_may_overlap():
     assert made.counts()["estimate"].tolist() == [4, 3, 3]
 
 
+def test_keys_hashed_as_another_type_are_refused(tmp_path):
+    """Nothing else would tell: no key of the one set is ever met in the other."""
+    rows = pd.DataFrame({"id": range(50), "f": [True, False] * 25})
+    as_text = sketch(rows.assign(id=rows.id.astype(str)), "id")
+    as_text.write(tmp_path / "text.parquet")
+    with pytest.raises(ValueError, match="key_type is 'int' and 'text' cannot be merged"):
+        sketch(rows, "id").merge(SketchSet.read(tmp_path / "text.parquet"))
+    assert sketch(rows, "id").merge(sketch(rows, "id")).origin.key_type == "int"
+    assert sketch(rows, "id", key_type="text").merge(as_text) == as_text
+
+
 def test_sets_that_cannot_be_merged():
     frame = rows(300)
     made = sketch(frame, "id", "y")

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from thetatree.data.rows import Rows, check_names, first_gap, is_frame, read_rows, select
 from thetatree.data.target import Target, read_target, read_weights, with_class_weight
 from thetatree.learn import params
+from thetatree.sketch.sketch_set import SketchSet
 from thetatree.tree.tree import Tree
 
 
@@ -25,6 +26,11 @@ class TreeEstimator(BaseEstimator):
 
     def _read(self, X: Any, *, reset: bool, categorical: Any = "from_dtype") -> Rows:
         """Read a table and check it against the columns of fit."""
+        if isinstance(X, SketchSet):
+            raise TypeError(
+                f"{type(self).__name__} reads rows here, not a SketchSet: sketches count keys of classes; "
+                f"give a table, or fit a classifier on the set"
+            )
         chooser = params.categorical_chooser(categorical) if reset else None
         rows = read_rows(X, self, chooser)
         if reset:

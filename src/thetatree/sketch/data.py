@@ -67,6 +67,7 @@ class Origin:
     lg_k: int | None = None
     seed: int = DEFAULT_SEED
     hash_family: str = HASH_FAMILY
+    key_type: str | None = None  # int, float or text: one id hashes differently as each
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,6 +24,7 @@ def finish(
     totals: Samples,
     class_totals: Samples,
     labels: Sequence[Label],
+    key_type: str | None,
 ) -> SketchData:
     """Make the set."""
     owners: list[Label | None] = [None] if plan.class_free else [*labels]
@@ -49,7 +50,7 @@ def finish(
         if values and known is not None:
             rows.extend(Row(owner, one.name, None) for owner in owners)
             columns.extend(known)
-    origin = Origin(plan.key, plan.target, plan.lg_k, plan.seed)
+    origin = Origin(plan.key, plan.target, plan.lg_k, plan.seed, key_type=key_type)
     complete = frozenset(name for name, kind in kinds.items() if kind == "category")
     return assemble(rows, SketchColumn.concatenate(columns), origin, Declared(kinds, complete=complete))
 

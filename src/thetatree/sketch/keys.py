@@ -36,13 +36,18 @@ class KeyHasher:
         The hash seed.
     key_type
         Convert the keys to "int", "float" or "text" first; None takes the type they have.
+
+    Attributes
+    ----------
+    seen
+        What the keys so far have been hashed as: "int", "float" or "text".
     """
 
     def __init__(self, name: str, seed: int, key_type: KeyType | None) -> None:
         self._name = name
         self._seed = seed
         self._wanted = key_type
-        self._seen: str | None = None
+        self.seen: str | None = None
         self._warned = False
 
     def __call__(self, values: Values) -> Hashes:
@@ -53,13 +58,13 @@ class KeyHasher:
         if self._wanted is not None:
             array = self._converted(array, self._wanted)
         kind = self._kind_of(array.type)
-        if self._seen not in (None, kind):
+        if self.seen not in (None, kind):
             raise BuildError(
-                f"key column {self._name!r} is {kind} here and was {self._seen} before: its hashes would "
+                f"key column {self._name!r} is {kind} here and was {self.seen} before: its hashes would "
                 "not match; "
                 "give all batches one type, or set key_type"
             )
-        self._seen = kind
+        self.seen = kind
         present = None if array.null_count == 0 else np.asarray(array.is_valid(), np.uint8)
         return self._hash(array, kind, present)
 

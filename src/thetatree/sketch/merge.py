@@ -129,7 +129,7 @@ def _common_form(parts: Sequence[SketchData]) -> Form:
 
 
 def _common_origin(parts: Sequence[SketchData]) -> Origin:
-    for name in ("hash_family", "seed", "key", "target"):
+    for name in ("hash_family", "seed", "key", "target", "key_type"):
         found = {getattr(part.origin, name) for part in parts} - {None}
         if len(found) > 1:
             shown = " and ".join(sorted(map(repr, found)))
@@ -139,9 +139,8 @@ def _common_origin(parts: Sequence[SketchData]) -> Origin:
     declared = [part.origin.lg_k for part in parts if part.origin.lg_k is not None]
     merged = parts[0].origin
     for part in parts[1:]:
-        merged = replace(
-            merged, key=merged.key or part.origin.key, target=merged.target or part.origin.target
-        )
+        for name in ("key", "target", "key_type"):
+            merged = replace(merged, **{name: getattr(merged, name) or getattr(part.origin, name)})
     return replace(merged, lg_k=min(declared, default=None))
 
 

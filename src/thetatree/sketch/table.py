@@ -86,6 +86,7 @@ def _metadata(data: SketchData, table: pa.Table) -> dict[str, Any]:
         "lg_k": origin.lg_k,
         "seed": origin.seed,
         "hash_family": origin.hash_family,
+        "key_type": origin.key_type,
         "classes": list(data.classes),
         "features": {feature.name: _described(feature) for feature in data.features},
         "edges": {feature.name: feature.edges for feature in data.features if feature.edges},
@@ -169,7 +170,8 @@ def from_arrow(
     if metadata is None:
         rows, column = table_rows(table, name, seed)
         return assemble(rows, column, Origin(lg_k=lg_k, seed=seed), Declared(check_kinds(kinds)))
-    origin = Origin(**{field: metadata[field] for field in ("key", "target", "lg_k", "seed", "hash_family")})
+    said = {field: metadata[field] for field in ("key", "target", "lg_k", "seed", "hash_family")}
+    origin = Origin(**said, key_type=metadata.get("key_type"))
     if origin.hash_family != HASH_FAMILY:
         raise SketchFormatError(f"{name}: hash family {origin.hash_family!r}; only {HASH_FAMILY!r} is known")
     if "checksums" in metadata:
