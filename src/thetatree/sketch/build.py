@@ -207,4 +207,4 @@ def _run(plan: Plan, coders: dict[str, Coder], batches: Iterator[Batch], n_jobs:
             totals.add(keys, none, 1)
             if plan.class_free and plan.target is not None:
                 class_totals.add(Keys.of(hashes, codes, len(classes.labels)), none, 1)
-    return finish(plan, sketchers, totals, class_totals, classes.labels, hasher.seen)
+    return finish(plan, sketchers, totals, class_totals, classes.labels, key_type=hasher.seen)

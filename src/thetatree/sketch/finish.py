@@ -24,6 +24,7 @@ def finish(
     totals: Samples,
     class_totals: Samples,
     labels: Sequence[Label],
+    *,
     key_type: str | None,
 ) -> SketchData:
     """Make the set."""
