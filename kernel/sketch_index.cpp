@@ -46,7 +46,7 @@ ClassIndex::ClassIndex(const SketchBuffer& sketches, const ClassSource& source,
   std::vector<Held> held;
   flat_ = source.only < 0 && source.other_total < 0 && !widen(sketches, source, held);
   if (flat_) return;
-  if (!told_by_own_) held = held_hashes(kThetaOne);
+  if (!told_by_own_) held = held_hashes();
   restrict_to(sketches, source, held);
   index(std::move(held));
 }
@@ -64,20 +64,36 @@ uint64_t ClassIndex::feature_theta(int32_t feature) const {
   return most;
 }
 
+// Each sketch is in order already, so all of them are walked along together, a stretch of hashes at a time that
+// fits the nearest cache: half the time of sorting everything at once.
 void ClassIndex::list(uint64_t limit) {
-  index(held_hashes(limit));
-  flat_ = false;
-}
-
-std::vector<ClassIndex::Held> ClassIndex::held_hashes(uint64_t limit) const {
   const int32_t n_slots = static_cast<int32_t>(theta_.size());
   int64_t n = 0;
   for (int32_t slot = 0; slot < n_slots; ++slot) n += held_below(slot, limit);
-  std::vector<Held> held(n);
-  Held* out = held.data();
-  for (int32_t slot = 0; slot < n_slots; ++slot)
-    for (int64_t i = 0, end = held_below(slot, limit); i < end; ++i)
-      *out++ = {first_[slot][i], static_cast<uint32_t>(slot)};
+  start_index(n);
+  const uint64_t n_stretches = static_cast<uint64_t>(n / std::max<int64_t>(512, 4 * n_slots) + 1);
+  const uint64_t width = limit / n_stretches + 1;
+  std::vector<const uint64_t*> at = first_;
+  std::vector<Held> stretch, swap;
+  for (uint64_t low = 0, i = 0; i < n_stretches; ++i, low += width) {
+    const uint64_t high = i + 1 < n_stretches ? low + width : limit;
+    const bool all = high >= kThetaOne;
+    stretch.clear();
+    for (int32_t slot = 0; slot < n_slots; ++slot)
+      for (; at[slot] != last_[slot] && (all || *at[slot] < high); ++at[slot])
+        stretch.push_back({*at[slot], static_cast<uint32_t>(slot)});
+    sort_by_hash(stretch, swap, low);
+    add_to_index(stretch);
+  }
+  end_index();
+  flat_ = false;
+}
+
+std::vector<ClassIndex::Held> ClassIndex::held_hashes() const {
+  std::vector<Held> held;
+  for (size_t slot = 0; slot < theta_.size(); ++slot)
+    for (const uint64_t* hash = first_[slot]; hash != last_[slot]; ++hash)
+      held.push_back({*hash, static_cast<uint32_t>(slot)});
   return held;
 }
 
@@ -134,7 +150,7 @@ bool ClassIndex::widen(const SketchBuffer& sketches, const ClassSource& source, 
   told_by_own_ = true;
   class_theta_ = cover_theta_;
   other_theta_ = theta_;
-  held = held_hashes(kThetaOne);
+  held = held_hashes();
   std::vector<uint64_t> own(held.size());
   std::transform(held.begin(), held.end(), own.begin(), [](const Held& item) { return item.hash; });
   std::sort(own.begin(), own.end());
@@ -155,23 +171,22 @@ bool ClassIndex::widen(const SketchBuffer& sketches, const ClassSource& source, 
 
 // Passes over the leading bits put all but a few hashes in order, since hashes are spread evenly; insertion does
 // the rest. A file may hold what no hash function gave, so insertion is called off where it has much to do.
-void ClassIndex::sort_by_hash(std::vector<Held>& items) {
-  constexpr int kBits = 11;
-  constexpr uint64_t kMask = (1 << kBits) - 1;
+void ClassIndex::sort_by_hash(std::vector<Held>& items, std::vector<Held>& swap, uint64_t low) {
+  const int bits = items.size() < 4096 ? 8 : 11;
+  const uint64_t mask = (1ULL << bits) - 1;
   uint64_t most = 0;
-  for (const Held& item : items) most = std::max(most, item.hash);
-  const int n_passes = 1 + (std::bit_width(items.size()) - 1) / kBits;
-  const int from = std::max(0, static_cast<int>(std::bit_width(most)) - n_passes * kBits);
-  std::vector<Held> swap(items.size());
-  std::vector<uint32_t> counts(n_passes << kBits, 0);
-  for (const Held& item : items)
-    for (int pass = 0; pass < n_passes; ++pass)
-      ++counts[(pass << kBits) + (item.hash >> (from + pass * kBits) & kMask)];
+  for (const Held& item : items) most = std::max(most, item.hash - low);
+  const int n_passes = 1 + static_cast<int>(std::bit_width(items.size()) - 1) / bits;
+  const int from = std::max(0, static_cast<int>(std::bit_width(most)) - n_passes * bits);
+  swap.resize(items.size());
+  std::vector<uint32_t> count(mask + 1);
   for (int pass = 0; pass < n_passes; ++pass) {
-    uint32_t* const count = counts.data() + (pass << kBits);
+    const int shift = from + pass * bits;
+    std::fill(count.begin(), count.end(), 0);
+    for (const Held& item : items) ++count[(item.hash - low) >> shift & mask];
     uint32_t total = 0;
-    for (uint64_t digit = 0; digit <= kMask; ++digit) total += std::exchange(count[digit], total);
-    for (const Held& item : items) swap[count[item.hash >> (from + pass * kBits) & kMask]++] = item;
+    for (uint32_t& place : count) total += std::exchange(place, total);
+    for (const Held& item : items) swap[count[(item.hash - low) >> shift & mask]++] = item;
     items.swap(swap);
   }
   size_t moves = 0;
@@ -190,22 +205,33 @@ void ClassIndex::sort_by_hash(std::vector<Held>& items) {
 }
 
 void ClassIndex::index(std::vector<Held>&& held) {
-  sort_by_hash(held);
-  const size_t n_slots = theta_.size();
-  slot_start_.push_back(0);
-  posting_start_.assign(n_slots + 1, 0);
-  slot_.reserve(held.size());
-  for (size_t i = 0; i < held.size(); ++i) {
-    if (i == 0 || held[i].hash != held[i - 1].hash) {
-      if (i > 0) slot_start_.push_back(static_cast<int64_t>(slot_.size()));
-      hash_.push_back(held[i].hash);
+  std::vector<Held> swap;
+  sort_by_hash(held, swap, 0);
+  start_index(static_cast<int64_t>(held.size()));
+  add_to_index(held);
+  end_index();
+}
+
+void ClassIndex::start_index(int64_t n_held) {
+  posting_start_.assign(theta_.size() + 1, 0);
+  slot_.reserve(n_held);
+}
+
+void ClassIndex::add_to_index(const std::vector<Held>& held) {
+  for (const Held& item : held) {
+    if (hash_.empty() || item.hash != hash_.back()) {
+      hash_.push_back(item.hash);
+      slot_start_.push_back(static_cast<int64_t>(slot_.size()));
     }
-    slot_.push_back(held[i].slot);
-    ++posting_start_[held[i].slot + 1];
+    slot_.push_back(item.slot);
+    ++posting_start_[item.slot + 1];
   }
-  if (!held.empty()) slot_start_.push_back(static_cast<int64_t>(slot_.size()));
-  for (size_t s = 0; s < n_slots; ++s) posting_start_[s + 1] += posting_start_[s];
-  posting_.resize(held.size());
+}
+
+void ClassIndex::end_index() {
+  slot_start_.push_back(static_cast<int64_t>(slot_.size()));
+  for (size_t s = 0; s < theta_.size(); ++s) posting_start_[s + 1] += posting_start_[s];
+  posting_.resize(slot_.size());
   std::vector<int64_t> at(posting_start_.begin(), posting_start_.end() - 1);
   for (int64_t key = 0; key < n_keys(); ++key)
     for (int64_t i = slot_start_[key]; i < slot_start_[key + 1]; ++i)

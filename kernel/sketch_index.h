@@ -166,11 +166,14 @@ class ClassIndex {
     uint64_t hash;
     uint32_t slot;
   };
-  static void sort_by_hash(std::vector<Held>& items);
-  std::vector<Held> held_hashes(uint64_t limit) const;
+  static void sort_by_hash(std::vector<Held>& items, std::vector<Held>& swap, uint64_t low);
+  std::vector<Held> held_hashes() const;
   void restrict_to(const SketchBuffer& sketches, const ClassSource& source, std::vector<Held>& held);
   bool widen(const SketchBuffer& sketches, const ClassSource& source, std::vector<Held>& held);
   void index(std::vector<Held>&& held);
+  void start_index(int64_t n_held);
+  void add_to_index(const std::vector<Held>& held);
+  void end_index();
 
   const std::vector<SketchFeature>& features_;
   bool flat_ = false;
