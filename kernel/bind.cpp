@@ -129,6 +129,12 @@ GrowRules read_rules(const nb::dict& rules) {
   limits.min_weight = field<double>(rules, "min_weight_leaf");
   limits.min_decrease = field<double>(rules, "min_impurity_decrease");
   limits.positive_gain = field<bool>(rules, "positive_gain");
+  out.search.ordered = field<std::vector<int8_t>>(rules, "ordered");
+  out.worth.min_score = field<double>(rules, "min_score");
+  out.worth.min_gain = field<double>(rules, "min_gain");
+  out.worth.min_improvement = field<double>(rules, "min_improvement");
+  out.worth.p1 = field<double>(rules, "p1");
+  out.worth.p2 = field<double>(rules, "p2");
   out.n_classes = field<int>(rules, "n_classes");
   out.max_depth = field<int64_t>(rules, "max_depth");
   out.min_samples_split = field<int64_t>(rules, "min_samples_split");
@@ -137,6 +143,10 @@ GrowRules read_rules(const nb::dict& rules) {
   out.max_features = field<int64_t>(rules, "max_features");
   out.seed = field<uint64_t>(rules, "seed");
   out.monotonic = field<std::vector<int8_t>>(rules, "monotonic");
+  out.tier = field<std::vector<int32_t>>(rules, "tier");
+  out.force = field<int64_t>(rules, "force");
+  out.largest_first = field<bool>(rules, "largest_first");
+  out.trace = field<bool>(rules, "trace");
   out.n_threads = field<int>(rules, "n_threads");
   return out;
 }
@@ -166,6 +176,7 @@ nb::dict to_dict(GrownTree&& tree) {
   out["weighted_n_node_samples"] = to_numpy(std::move(tree.weight));
   out["n_node_samples"] = to_numpy(std::move(tree.n_samples));
   out["value"] = to_numpy(std::move(tree.value));
+  if (!tree.trace.empty()) out["trace"] = to_numpy(std::move(tree.trace));
   return out;
 }
 
@@ -178,6 +189,24 @@ nb::dict py_grow(const PyColumns& columns, nb::object y, nb::object weight, nb::
     tree = grow(columns.columns, target, rules);
   }
   return to_dict(std::move(tree));
+}
+
+// Which of n levels go left, as bits: every partition as the exhaustive search visits it.
+Out<uint64_t> py_partition_masks(int n) {
+  if (n < 2 || n > 24) throw std::invalid_argument("2 to 24 levels");
+  Levels levels;
+  levels.clear(n);
+  for (int i = 0; i < n; ++i) {
+    levels.code.push_back(static_cast<uint32_t>(i));
+    for (int j = 0; j < n; ++j) levels.tally.push_back(i == j);
+  }
+  std::vector<uint64_t> left_levels;
+  for_each_partition(levels, [&](uint64_t, const double* left) {
+    uint64_t bits = 0;
+    for (int i = 0; i < n; ++i) bits |= static_cast<uint64_t>(left[i] > 0) << i;
+    left_levels.push_back(bits);
+  });
+  return to_numpy(std::move(left_levels));
 }
 
 nb::list py_candidates(const PyColumns& columns, nb::object y, nb::object weight, nb::dict options) {
@@ -422,6 +451,7 @@ NB_MODULE(_kernel, m) {
         "features"_a, "rules"_a);
   m.def("resolve", &py_resolve, "hashes"_a, "start"_a, "theta"_a, "source"_a, "features"_a, "constraints"_a);
   m.def("candidates", &py_candidates, "columns"_a, "y"_a, "weight"_a.none(), "rules"_a);
+  m.def("partition_masks", &py_partition_masks, "n"_a);
   m.def("any_infinite", &py_any_infinite, "array"_a, "n_threads"_a);
   m.def("weakest_links", &py_weakest_links, "child_start"_a, "child"_a, "risk"_a, "most"_a);
   m.def("log_two_sided", &log_two_sided, "k"_a, "n"_a, "p"_a);

@@ -1,7 +1,6 @@
 #include "feature_search.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <numeric>
 
@@ -37,10 +36,6 @@ struct FeatureTally {
   std::vector<double> known, missing;
   Grouping groups;
 };
-
-void add_to(const double* from, int stride, double* to) {
-  for (int i = 0; i < stride; ++i) to[i] += from[i];
-}
 
 void split_known(const NodeRows& rows, FeatureTally& tally) {
   tally.known = rows.total;
@@ -358,6 +353,11 @@ class FeatureSearcher {
     const Levels& levels = *tally_.levels;
     const int64_t n = levels.size();
     const bool sums = node_.rows->measure == Measure::sums;
+    if (n > 1 && !rules_.ordered.empty() && rules_.ordered[feature_]) {
+      scan_and_apart(0, n - 1);
+      keep_up_to_cut();
+      return;
+    }
     if (n > 1 && rules_.random) {
       scan_random_subset();
     } else if (n > 1 && (sums || node_.rows->n_classes == 2)) {
@@ -391,28 +391,16 @@ class FeatureSearcher {
                                before.score.third != out_.best.score.third);
   }
 
-  // Each of the 2^(n-1) - 1 partitions once: the lowest level is always left, and a counter's bits say
-  // which others are. Sums by bit are kept from the top bit down, so a step redoes two of them on average.
   void scan_partitions() {
     const Levels& levels = *tally_.levels;
-    const int n = static_cast<int>(levels.size()), bits = n - 1, stride = levels.stride;
     Crit crit = criterion_for<Crit>(node_, tally_, order_);
     auto scanner = make_scanner(crit);
-    std::vector<double> partial(static_cast<size_t>(bits + 1) * stride);
-    std::copy_n(levels.at(0), stride, partial.data() + static_cast<size_t>(bits) * stride);
-    const uint64_t end = (1ULL << bits) - 1;
-    for (uint64_t mask = 0; mask < end; ++mask) {
-      const int top = mask == 0 ? bits - 1 : std::countr_zero(mask);
-      for (int bit = top; bit >= 0; --bit) {
-        double* sum = partial.data() + static_cast<size_t>(bit) * stride;
-        std::copy_n(sum + stride, stride, sum);
-        if (mask >> bit & 1) add_to(levels.at(bit + 1), stride, sum);
-      }
-      scanner.cut(static_cast<int64_t>(mask), 0, partial.data());
-    }
+    for_each_partition(levels, [&](uint64_t mask, const double* left) {
+      scanner.cut(static_cast<int64_t>(mask), 0, left);
+    });
     if (!out_.best.valid) return;
     out_.left_codes.assign(1, static_cast<int32_t>(levels.code[0]));
-    for (int bit = 0; bit < bits; ++bit)
+    for (int64_t bit = 0; bit + 1 < levels.size(); ++bit)
       if (out_.best.cut >> bit & 1) out_.left_codes.push_back(static_cast<int32_t>(levels.code[bit + 1]));
   }
 
@@ -454,6 +442,13 @@ class FeatureSearcher {
     for (int64_t i = out_.best.flipped ? cut : 0; i < (out_.best.flipped ? n : cut); ++i)
       out_.left_codes.push_back(static_cast<int32_t>(levels.code[order[i]]));
     std::sort(out_.left_codes.begin(), out_.left_codes.end());
+  }
+
+  // Of ordered categories all those up to the cut are left, whether the node holds any of their rows or not.
+  void keep_up_to_cut() {
+    if (!out_.best.valid) return;
+    out_.left_codes.resize(static_cast<size_t>(out_.best.code) + 1);
+    std::iota(out_.left_codes.begin(), out_.left_codes.end(), 0);
   }
 
   FeatureSplit finish() {

@@ -19,6 +19,7 @@ struct SearchRules {
   Missing missing = Missing::learnt;
   int max_categories = 10;
   bool random = false;  // one random cut a feature
+  std::vector<int8_t> ordered;  // by feature, or empty: categories are cut in the order of their codes
   Limits limits;
 };
 

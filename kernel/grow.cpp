@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <optional>
 #include <queue>
@@ -29,6 +30,7 @@ struct Node {
   double threshold = kUndefined;
   double decrease = 0;  // weighted by the node's share of the root
   int64_t left = -1, right = -1;
+  std::vector<double> trace;  // each feature's best score
 };
 
 class Grower {
@@ -37,6 +39,7 @@ class Grower {
       : columns_(columns), target_(target), rules_(rules), rows_(columns.n_rows()), swap_(columns.n_rows()),
         goes_left_(columns.n_rows()), scratch_(std::max(1, rules.n_threads)) {
     order_rows();
+    order_features();
     root_weight_ = 0;
     for (int64_t i = 0; i < columns.n_rows(); ++i) root_weight_ += weight_of(i);
     rules_.search.limits.root_weight = root_weight_;
@@ -53,11 +56,7 @@ class Grower {
     add_root();
     RootCandidates out;
     out.splits.resize(columns_.n_features());
-    if (prepare(nodes_[0])) {
-      std::vector<int64_t> all(columns_.n_features());
-      std::iota(all.begin(), all.end(), 0);
-      search(nodes_[0], all, out.splits);
-    }
+    if (prepare(nodes_[0])) search(nodes_[0], all_, out.splits);
     for (int64_t f = 0; f < columns_.n_features(); ++f)
       out.threshold.push_back(out.splits[f].best.valid ? place_threshold(nodes_[0], f, out.splits[f]) : kUndefined);
     return out;
@@ -78,6 +77,19 @@ class Grower {
     for (int k = 0; k < rules_.n_classes; ++k) at[k + 1] += at[k];
     for (int64_t i = 0; i < columns_.n_rows(); ++i)
       rows_[at[target_.classes[i]]++] = static_cast<uint32_t>(i);
+  }
+
+  // Every feature, and the tiers in the order in which they are tried, each in column order.
+  void order_features() {
+    all_.resize(columns_.n_features());
+    std::iota(all_.begin(), all_.end(), 0);
+    if (rules_.tier.empty()) {
+      tiers_.push_back(all_);
+      return;
+    }
+    std::map<int32_t, std::vector<int64_t>> of_tier;
+    for (const int64_t f : all_) of_tier[rules_.tier[f]].push_back(f);
+    for (auto& [tier, features] : of_tier) tiers_.push_back(std::move(features));
   }
 
   void add_root() {
@@ -101,19 +113,22 @@ class Grower {
   }
 
   void grow_best_first() {
-    using Entry = std::pair<double, int64_t>;  // decrease, -id: the earlier node wins a tie
+    using Entry = std::pair<double, int64_t>;  // urgency, -id: the earlier node wins a tie
     std::priority_queue<Entry> open;
-    if (examine(0)) open.push({nodes_[0].decrease, 0});
+    if (examine(0)) open.push({urgency(nodes_[0]), 0});
     for (int64_t leaves = 1; leaves < rules_.max_leaf_nodes && !open.empty(); ++leaves) {
       const int64_t id = -open.top().second;
       open.pop();
       divide(id);
       for (const int64_t child : {nodes_[id].left, nodes_[id].right})
-        if (examine(child)) open.push({nodes_[child].decrease, -child});
+        if (examine(child)) open.push({urgency(nodes_[child]), -child});
     }
     // What is still open stays a leaf.
     for (; !open.empty(); open.pop()) nodes_[-open.top().second].feature = -1;
   }
+
+  double loss(const Node& node) const { return node.weight * node.impurity; }
+  double urgency(const Node& node) const { return rules_.largest_first ? loss(node) : node.decrease; }
 
   // Counts the node, and finds its best split unless a rule makes it a leaf.
   bool examine(int64_t id) {
@@ -123,6 +138,9 @@ class Grower {
     found.clear();
     found.resize(columns_.n_features());
     const int64_t feature = choose(node, found);
+    if (rules_.trace)
+      for (const FeatureSplit& split : found)
+        node.trace.push_back(split.best.valid ? split.best.score.value : kUndefined);
     if (feature < 0) return false;
     node.feature = feature;
     node.split = std::move(found[feature]);
@@ -134,12 +152,14 @@ class Grower {
   // Tallies of the node itself. False where it must stay a leaf.
   bool prepare(Node& node) {
     count_rows(node);
+    if (node.depth == 0) root_loss_ = loss(node);
     const Limits& limits = rules_.search.limits;
     const int64_t n = node.last - node.first;
     if (pure_) return false;
     if (rules_.max_depth >= 0 && node.depth >= rules_.max_depth) return false;
     if (n < rules_.min_samples_split || static_cast<double>(n) < 2 * limits.min_leaf) return false;
     if (node.weight < 2 * limits.min_weight) return false;
+    if (rules_.worth.p1 > 0 && compare_scores(loss(node), rules_.worth.p1 * root_loss_, root_loss_) < 0) return false;
     return !(rules_.min_impurity_split > 0 && node.impurity <= rules_.min_impurity_split);
   }
 
@@ -237,15 +257,47 @@ class Grower {
     centred_bounds_.upper -= node.centre;
   }
 
-  // Every feature, or max_features drawn at random and more until one of them can split.
+  // The first tier of which a feature can split the node. Where the trace is kept, all are looked at.
   int64_t choose(const Node& node, std::vector<FeatureSplit>& found) {
-    const int64_t n = columns_.n_features();
-    std::vector<int64_t> order(n);
-    std::iota(order.begin(), order.end(), 0);
+    constexpr double kAny = -std::numeric_limits<double>::infinity();
+    const bool forced = node.depth == 0 && rules_.force >= 0;
+    const std::vector<int64_t> only{rules_.force};
+    const bool at_once = rules_.trace && rules_.max_features <= 0;
+    if (at_once) search(node, all_, found);
+    else if (forced) search(node, only, found);
+    if (forced) return best_of(node, only, found, kAny);
+    const double least = least_score(node);
+    for (const auto& tier : tiers_) {
+      const int64_t best = at_once ? best_of(node, tier, found, least) : choose_among(node, tier, found, least);
+      if (best >= 0) return best;
+    }
+    return -1;
+  }
+
+  // The score that makes a split of this node worth while.
+  double least_score(const Node& node) const {
+    const Worth& worth = rules_.worth;
+    double least = -std::numeric_limits<double>::infinity();
+    const auto demand = [&](double share, double score) {
+      if (share > 0) least = std::max(least, score);
+    };
+    const double undivided = rules_.search.criterion == Criterion::theta ? 1 - node.impurity : 0;
+    demand(worth.min_score, worth.min_score);
+    demand(worth.min_gain, undivided + worth.min_gain);
+    demand(worth.min_improvement, worth.min_improvement * loss(node));
+    demand(worth.p2, worth.p2 * root_loss_);
+    return least;
+  }
+
+  // Of all these features, or of max_features drawn at random and more until one of them can split.
+  int64_t choose_among(const Node& node, const std::vector<int64_t>& features, std::vector<FeatureSplit>& found,
+                       double least) {
+    const int64_t n = static_cast<int64_t>(features.size());
+    std::vector<int64_t> order = features;
     const int64_t most = rules_.max_features > 0 ? std::min(n, rules_.max_features) : n;
     if (most == n) {
       search(node, order, found);
-      return best_of(node, order, found);
+      return best_of(node, order, found, least);
     }
     Random random(child_key(node.key, 0));
     for (int64_t i = n - 1; i > 0; --i)
@@ -255,7 +307,7 @@ class Grower {
       std::vector<int64_t> drawn(order.begin() + begin, order.begin() + std::min(end, n));
       std::sort(drawn.begin(), drawn.end());
       search(node, drawn, found);
-      const int64_t best = best_of(node, drawn, found);
+      const int64_t best = best_of(node, drawn, found, least);
       if (best >= 0) return best;
     }
     return -1;
@@ -297,11 +349,12 @@ class Grower {
   }
 
   int64_t best_of(const Node& node, const std::vector<int64_t>& features,
-                  const std::vector<FeatureSplit>& found) const {
+                  const std::vector<FeatureSplit>& found, double least) const {
     const double scale = tie_scale(node);
     int64_t best = -1;
     for (const int64_t f : features) {
-      if (!found[f].best.valid) continue;
+      // A feature's best candidate has its highest score: what this one misses, all its others miss.
+      if (!found[f].best.valid || compare_scores(found[f].best.score.value, least, scale) < 0) continue;
       if (best < 0 || beats(found[f].best.score, found[best].best.score, scale)) best = f;
     }
     return best;
@@ -454,6 +507,9 @@ class Grower {
     tree.weight.push_back(node.weight);
     tree.n_samples.push_back(node.last - node.first);
     tree.value.insert(tree.value.end(), node.value.begin(), node.value.end());
+    if (!rules_.trace) return;
+    tree.trace.insert(tree.trace.end(), node.trace.begin(), node.trace.end());
+    tree.trace.resize(tree.kind.size() * all_.size(), kUndefined);
   }
 
   // Where no row was missing, a missing value follows the heavier branch.
@@ -472,7 +528,9 @@ class Grower {
   std::vector<TallyScratch> scratch_;
   std::vector<Node> nodes_;
   std::vector<FeatureSplit> found_;
-  double root_weight_ = 0;
+  double root_weight_ = 0, root_loss_ = 0;
+  std::vector<int64_t> all_;
+  std::vector<std::vector<int64_t>> tiers_;
 
   // Of the node that is being examined.
   NodeRows view_;

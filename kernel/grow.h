@@ -9,8 +9,18 @@
 
 namespace thetatree {
 
+// When the best split of a node is worth making: what its score has to reach.
+struct Worth {
+  double min_score = 0;        // a level of the score itself
+  double min_gain = 0;         // above what the undivided node has: its modal share for theta, else nothing
+  double min_improvement = 0;  // share of the node's own loss (sum of squares for squared error)
+  double p2 = 0;               // share of the root's loss (Morgan and Sonquist 1963)
+  double p1 = 0;               // the node itself must hold this share of the root's loss to be divided
+};
+
 struct GrowRules {
   SearchRules search;
+  Worth worth;
   int n_classes = 0;  // 0: regression
   int64_t max_depth = -1;
   int64_t min_samples_split = 2;
@@ -19,6 +29,10 @@ struct GrowRules {
   int64_t max_features = 0;  // 0: all
   uint64_t seed = 0;
   std::vector<int8_t> monotonic;  // by feature, or empty
+  std::vector<int32_t> tier;      // by feature, or empty: a lower tier is tried first
+  int64_t force = -1;             // the only feature that the root may be divided by
+  bool largest_first = false;     // best first by the node's loss instead of the split's decrease
+  bool trace = false;             // keep each feature's best score at every node that was searched
   int n_threads = 1;
 };
 
@@ -41,6 +55,7 @@ struct GrownTree {
   std::vector<double> impurity, score, impurity_decrease, weight;
   std::vector<int64_t> n_samples;
   std::vector<double> value;  // node x (classes or 1)
+  std::vector<double> trace;  // node x feature, NaN where nothing was found; empty unless it is kept
 };
 
 GrownTree grow(const Columns& columns, const Target& target, const GrowRules& rules);

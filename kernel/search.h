@@ -7,6 +7,8 @@
 // Limits bind here: a candidate that breaks one is never the best, so nothing is vetoed afterwards.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
@@ -172,6 +174,30 @@ struct Levels {
     tally.clear();
   }
 };
+
+inline void add_to(const double* from, int stride, double* to) {
+  for (int i = 0; i < stride; ++i) to[i] += from[i];
+}
+
+// Calls body(mask, tally of the left side) for each of the 2^(n-1) - 1 partitions of n levels, once: the
+// lowest level is always left, and a counter's bits say which others are. Sums by bit are kept from the top
+// bit down, so a step redoes two of them on average, and none comes from a subtraction.
+template <class Body>
+void for_each_partition(const Levels& levels, Body&& body) {
+  const int bits = static_cast<int>(levels.size()) - 1, stride = levels.stride;
+  std::vector<double> partial(static_cast<size_t>(bits + 1) * stride);
+  std::copy_n(levels.at(0), stride, partial.data() + static_cast<size_t>(bits) * stride);
+  const uint64_t end = (1ULL << bits) - 1;
+  for (uint64_t mask = 0; mask < end; ++mask) {
+    const int top = mask == 0 ? bits - 1 : std::countr_zero(mask);
+    for (int bit = top; bit >= 0; --bit) {
+      double* sum = partial.data() + static_cast<size_t>(bit) * stride;
+      std::copy_n(sum + stride, stride, sum);
+      if (mask >> bit & 1) add_to(levels.at(bit + 1), stride, sum);
+    }
+    body(mask, static_cast<const double*>(partial.data()));
+  }
+}
 
 // Scans the levels in the given order; the cuts looked at are [first, last).
 template <class Crit>

@@ -27,7 +27,7 @@ BUGS = [
     ("min_samples_leaf on the left only", "search.h", "if (l[0] < limits_.min_leaf || r[0] < limits_.min_leaf) return false;", "if (l[0] < limits_.min_leaf) return false;"),
     ("missing values always right", "search.h", "      with_missing(false);\n      with_missing(true);", "      with_missing(false);"),
     ("majority joins the lighter side", "search.h", "crit_.weight(left_ + 1) >= crit_.weight(right_ + 1)", "crit_.weight(left_ + 1) < crit_.weight(right_ + 1)"),
-    ("the last exhaustive partition is left out", "feature_search.cpp", "const uint64_t end = (1ULL << bits) - 1;", "const uint64_t end = (1ULL << bits) - 2;"),
+    ("the last exhaustive partition is left out", "search.h", "const uint64_t end = (1ULL << bits) - 1;", "const uint64_t end = (1ULL << bits) - 2;"),
     ("depth limit off by one", "grow.cpp", "node.depth >= rules_.max_depth", "node.depth > rules_.max_depth"),
     ("a threshold on the wrong side", "grow.cpp", "return a <= middle && middle < b ? middle : a;", "return b;"),
     ("routing sends equal values right", "route.cpp", "case SplitKind::threshold: return value <= tree.threshold[node] ? 0 : 1;", "case SplitKind::threshold: return value < tree.threshold[node] ? 0 : 1;"),

@@ -56,6 +56,9 @@ def check_tree_arrays(
         _require(bool(np.isfinite(arrays[name]).all()), f"{name} is not finite everywhere")
     for name in ("impurity", "weighted_n_node_samples", "n_node_samples"):
         _require(bool((arrays[name] >= 0).all()), f"{name} is negative somewhere")
+    if "trace" in arrays:
+        _require(len(arrays["trace"]) == n * len(features), "trace does not fit the nodes and features")
+        _require(not bool(np.isinf(arrays["trace"]).any()), "trace is infinite somewhere")
     if "count" in arrays:
         _check_estimates(arrays, n, n_outputs)
     samples = arrays["n_node_samples"]

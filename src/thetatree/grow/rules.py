@@ -11,7 +11,13 @@ from thetatree.split.criteria import CODES
 
 @dataclass(frozen=True)
 class GrowRules:
-    """Limits and choices; counts are whole numbers here and fractions have been resolved. -1 and 0: none."""
+    """Limits and choices; counts are whole numbers here and fractions have been resolved. -1 and 0: none.
+
+    `min_score` to `p2` say what the best split's score must reach, and `p1` what share of the root's loss a
+    node must hold. `tier`, `ordered` and `monotonic` are by feature: the lowest tier is tried first; ordered
+    categories are cut in the order of their labels. `largest_first` grows the node of the greatest loss first,
+    `force` is the feature of the first split, and `trace` keeps every feature's best score at each node.
+    """
 
     criterion: str
     n_classes: int
@@ -29,12 +35,23 @@ class GrowRules:
     positive_gain: bool = False
     seed: int = 0
     monotonic: Sequence[int] = ()
+    min_score: float = 0.0
+    min_gain: float = 0.0
+    min_improvement: float = 0.0
+    p1: float = 0.0
+    p2: float = 0.0
+    tier: Sequence[int] = ()
+    force: int = -1
+    ordered: Sequence[int] = ()
+    largest_first: bool = False
+    trace: bool = False
     n_threads: int = 1
 
     def for_kernel(self) -> dict[str, Any]:
         """Return the rules as the kernel reads them."""
         rules = asdict(self)
         rules["criterion"] = CODES[self.criterion]
-        rules["monotonic"] = list(self.monotonic)
+        for name in ("monotonic", "tier", "ordered"):
+            rules[name] = list(getattr(self, name))
         rules["min_samples_leaf"] = float(self.min_samples_leaf)
         return rules

@@ -136,6 +136,9 @@ class Tree:
         Class shares, or the mean (the median for absolute_error).
     estimates : Estimates or None
         Counts with their errors, where the tree was grown from sketches.
+    trace : ndarray of shape (node_count, n_features) or None
+        Each feature's best score at each node, where the learner keeps it; NaN where there was none, or where
+        a rule had made the node a leaf before it was searched.
     """
 
     features: tuple[Feature, ...]
@@ -157,6 +160,7 @@ class Tree:
     n_node_samples: NDArray[np.int64]
     values: NDArray[np.float64] = field(repr=False)
     estimates: Estimates | None = None
+    trace: NDArray[np.float64] | None = field(default=None, repr=False)
 
     @classmethod
     def from_arrays(
@@ -170,6 +174,8 @@ class Tree:
         own = {name: np.array(arrays[name], dtype=dtype, order="C") for name, dtype in _DTYPES.items()}
         n_outputs = 1 if classes is None else len(classes)
         own["values"] = np.array(arrays["value"], dtype=np.float64).reshape(-1, n_outputs)
+        if "trace" in arrays:
+            own["trace"] = np.array(arrays["trace"], dtype=np.float64).reshape(-1, len(features))
         estimates = None
         if "count" in arrays:
             parts = {name: np.array(arrays[name], dtype=np.float64) for name in _ESTIMATES}
@@ -189,6 +195,8 @@ class Tree:
         out["value"] = self.values
         if self.estimates is not None:
             out.update({name: getattr(self.estimates, name) for name in _ESTIMATES})
+        if self.trace is not None:
+            out["trace"] = self.trace
         return out
 
     def __getstate__(self) -> dict[str, Any]:

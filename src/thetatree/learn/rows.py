@@ -1,0 +1,210 @@
+"""Growing from rows: what the estimators of binary trees share, whatever their criterion and stopping rules."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import Bunch
+
+from thetatree.data.features import Feature
+from thetatree.data.rows import Rows, features_of
+from thetatree.data.target import Target
+from thetatree.data.threads import n_threads
+from thetatree.grow.candidates import root_candidates
+from thetatree.grow.from_rows import grow_from_rows
+from thetatree.grow.rules import GrowRules
+from thetatree.learn import params
+from thetatree.learn.base import TreeEstimator, TreeRegressor, counted_rows
+from thetatree.learn.sketched import SketchClassifier
+from thetatree.sketch.sketch_set import SketchSet
+from thetatree.split.criteria import check_criterion
+from thetatree.tree.prune import cost_complexity_path
+from thetatree.tree.tree import Tree
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LIMITS = """
+    max_depth : int, optional
+        Depth of the deepest leaf; no limit by default.
+    min_samples_split : int or float, default=2
+        Rows (or their share) that a node needs to be split.
+    min_samples_leaf : int or float, default=1
+        Rows (or their share) that each side needs. Like every limit it binds the search itself.
+    min_weight_fraction_leaf : float, default=0.0
+        Share of the total weight that each side needs.
+    max_features : int, float, "sqrt", "log2" or None, default=None
+        Features drawn at random at each node; more are looked at until one can split.
+"""
+
+CATEGORICAL = """
+    categorical_features : "from_dtype", array-like or None, default="from_dtype"
+        Which columns are categories: by dtype (text, categorical, enum, object), or named, or none.
+"""
+
+PRUNING = """
+    ccp_alpha : float, default=0.0
+        Minimal cost-complexity pruning: links whose effective alpha is at most this are cut.
+"""
+
+END = """
+    missing : {"learnt", "majority", "error"}, default="learnt"
+        "learnt": both directions are tried; "majority": missing values join the heavier side before it is
+        scored; "error": they are refused.
+    n_jobs : int, optional
+        Threads; all cores by default, small problems use one. The tree never depends on it.
+    verbose : int, default=0
+        1 prints what was grown.
+"""
+
+ATTRIBUTES = """
+    Attributes
+    ----------
+    tree_ : Tree
+        The tree itself.
+    feature_importances_ : ndarray
+        Mean decrease in impurity, in column order.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+"""
+
+
+def paragraph(text: str) -> str:
+    """Return a piece of a docstring as it is put into another."""
+    return text.strip("\n")
+
+
+class RowLearner(TreeEstimator):
+    """Grows a tree of binary splits from rows by the rules that its parameters stand for."""
+
+    def _grow(self, rows: Rows, target: Target) -> Tree:
+        rows, target = counted_rows(rows, target)
+        features = features_of(rows)
+        rules = self._rules(rows, features, target)
+        tree = grow_from_rows(rows, features, target, rules, self.missing)
+        if self.verbose:
+            size = f"{rows.n_rows:,} rows x {rows.n_columns:,} columns"
+            print(f"{type(self).__name__}: {size}, {tree.n_leaves:,} leaves")
+        return tree
+
+    def root_candidates(self, X: Any, y: Any, sample_weight: Any = None) -> pd.DataFrame:
+        """Return every feature's best split at the root; see `thetatree.candidates`."""
+        rows = self._read(X, reset=True, categorical=self.categorical_features)
+        rows, target = counted_rows(rows, self._target(y, rows.n_rows, sample_weight))
+        features = features_of(rows)
+        rules = self._rules(rows, features, target)
+        return root_candidates(rows, features, target, rules, self.missing)
+
+    @property
+    def max_features_(self) -> int:
+        """How many features are looked at in each node."""
+        return params.n_features_drawn(self.max_features, self.n_features_in_) or self.n_features_in_
+
+    def _rules(self, rows: Rows, features: list[Feature], target: Target) -> GrowRules:
+        """Return the shared rules; learners add their own."""
+        n = rows.n_rows
+        total = float(n) if target.weight is None else float(target.weight.sum())
+        least = params.count_or_share("min_samples_leaf", self.min_samples_leaf, n, 1)
+        depth = params.whole("max_depth", self.max_depth, 1, none=True)
+        share = params.real("min_weight_fraction_leaf", self.min_weight_fraction_leaf, 0.0, 0.5)
+        drawn = params.n_features_drawn(self.max_features, rows.n_columns)
+        return GrowRules(
+            criterion=check_criterion(self.criterion, classify=target.classes is not None),
+            n_classes=target.n_classes,
+            max_depth=-1 if depth is None else depth,
+            min_samples_split=params.count_or_share("min_samples_split", self.min_samples_split, n, 2),
+            min_samples_leaf=least,
+            min_weight_leaf=share * total,
+            min_impurity_decrease=params.real("min_impurity_decrease", self.min_impurity_decrease, 0.0),
+            min_impurity_split=params.real("min_impurity_split", self.min_impurity_split, 0.0),
+            max_features=drawn if drawn < rows.n_columns else 0,
+            majority=params.choice("missing", self.missing, ("learnt", "majority", "error")) == "majority",
+            seed=params.seed_of(self.random_state) if self.max_features is not None else 0,
+            n_threads=n_threads(self.n_jobs),
+        )
+
+    def _pruned(self, tree: Tree) -> Tree:
+        alpha = params.real("ccp_alpha", self.ccp_alpha, 0.0)
+        return tree.prune(ccp_alpha=alpha) if alpha > 0 else tree
+
+    def _grown(self, X: Any, y: Any, sample_weight: Any) -> tuple[Tree, Target]:
+        rows = self._read(X, reset=True, categorical=self.categorical_features)
+        target = self._target(y, rows.n_rows, sample_weight)
+        return self._grow(rows, target), target
+
+    def _unpruned(self, X: Any, y: Any, sample_weight: Any) -> Tree:
+        return self._grown(X, y, sample_weight)[0]
+
+    def cost_complexity_pruning_path(self, X: Any, y: Any = None, sample_weight: Any = None) -> Bunch:
+        """Return the alphas at which pruning cuts a link, and the leaves' total impurity after each."""
+        alphas, impurities = cost_complexity_path(self._unpruned(X, y, sample_weight))
+        return Bunch(ccp_alphas=alphas, impurities=impurities)
+
+
+class RowClassifier(RowLearner, SketchClassifier):
+    """A classification tree of binary splits; a sketch set grows it as well as rows."""
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Grow the tree.
+
+        Parameters
+        ----------
+        X : table
+            numpy, pandas, polars, pyarrow or scipy sparse. Boolean columns are flags, numeric ones numbers,
+            text and categorical ones categories. Or a `SketchSet`, which knows the classes; then splits of
+            estimated counts must gain more than noise, as in `ThetaSketchDecisionTreeClassifier`, and missing
+            values join the heavier side.
+        y : array-like
+            One label per row.
+        sample_weight : array-like, optional
+            One weight per row; 0 leaves the row out.
+        """
+        if isinstance(X, SketchSet):
+            self._refuse_for_sketches({"y": y is not None, "sample_weight": sample_weight is not None})
+            return self._fit_sketches(X)
+        self._forget_sketches()
+        tree, target = self._grown(X, y, sample_weight)
+        self.tree_ = self._pruned(tree)
+        self.classes_ = np.asarray(target.classes)
+        self.n_classes_ = len(self.classes_)
+        self.n_outputs_ = 1
+        return self
+
+    def _refuse_for_sketches(self, given: dict[str, bool]) -> None:
+        """Raise if anything that has no meaning for a sketch set is given."""
+        given = given | {"missing='error'": self.missing == "error"}
+        for what, is_given in given.items():
+            if is_given:
+                raise ValueError(f"{what} does not go with a SketchSet: leave it out, or fit on rows")
+
+    def _finished(self, tree: Tree) -> Tree:
+        return self._pruned(tree)
+
+    def _unpruned(self, X: Any, y: Any, sample_weight: Any) -> Tree:
+        if isinstance(X, SketchSet):
+            whole: Tree = clone(self).set_params(ccp_alpha=0.0).fit(X, y, sample_weight).tree_
+            return whole
+        return super()._unpruned(X, y, sample_weight)
+
+
+class RowRegressor(RowLearner, TreeRegressor):
+    """A regression tree of binary splits."""
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Grow the tree.
+
+        Parameters
+        ----------
+        X : table
+            numpy, pandas, polars, pyarrow or scipy sparse. Boolean columns are flags, numeric ones numbers,
+            text and categorical ones categories.
+        y : array-like
+            One number per row.
+        sample_weight : array-like, optional
+            One weight per row; 0 leaves the row out.
+        """
+        self.tree_ = self._pruned(self._grown(X, y, sample_weight)[0])
+        self.n_outputs_ = 1
+        return self
