@@ -10,9 +10,11 @@ __version__ = "0.1.0"
 # Name -> where it lives ("module:" is the module itself). Nothing is imported until it is used, so that
 # importing thetatree costs little.
 _PUBLIC = {
+    "AIDRegressor": "thetatree.learn.aid:AIDRegressor",
     "CARTClassifier": "thetatree.learn.cart:CARTClassifier",
     "CARTRegressor": "thetatree.learn.cart:CARTRegressor",
     "SketchSet": "thetatree.sketch.sketch_set:SketchSet",
+    "THAIDClassifier": "thetatree.learn.thaid:THAIDClassifier",
     "ThetaSketchDecisionTreeClassifier": "thetatree.learn.theta:ThetaSketchDecisionTreeClassifier",
     "Tree": "thetatree.tree.tree:Tree",
     "candidates": "thetatree.learn.candidates:candidates",
@@ -23,9 +25,11 @@ _PUBLIC = {
 }
 
 __all__ = [
+    "AIDRegressor",
     "CARTClassifier",
     "CARTRegressor",
     "SketchSet",
+    "THAIDClassifier",
     "ThetaSketchDecisionTreeClassifier",
     "Tree",
     "__version__",
@@ -39,8 +43,10 @@ __all__ = [
 if TYPE_CHECKING:
     from thetatree import export
     from thetatree.export.model_file import load_model as load
+    from thetatree.learn.aid import AIDRegressor
     from thetatree.learn.candidates import candidates
     from thetatree.learn.cart import CARTClassifier, CARTRegressor
+    from thetatree.learn.thaid import THAIDClassifier
     from thetatree.learn.theta import ThetaSketchDecisionTreeClassifier
     from thetatree.sketch.build import sketch
     from thetatree.sketch.sketch_set import SketchSet

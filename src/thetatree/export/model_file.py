@@ -32,10 +32,18 @@ _SPECIAL = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 
 def _estimators() -> dict[str, Any]:
+    from thetatree.learn.aid import AIDRegressor
     from thetatree.learn.cart import CARTClassifier, CARTRegressor
+    from thetatree.learn.thaid import THAIDClassifier
     from thetatree.learn.theta import ThetaSketchDecisionTreeClassifier
 
-    known = (CARTClassifier, CARTRegressor, ThetaSketchDecisionTreeClassifier)
+    known = (
+        AIDRegressor,
+        CARTClassifier,
+        CARTRegressor,
+        THAIDClassifier,
+        ThetaSketchDecisionTreeClassifier,
+    )
     return {cls.__name__: cls for cls in known}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -103,9 +103,40 @@ def check_categorical(value: Any, names: Sequence[str]) -> None:
             raise ValueError(f"categorical_features marks {len(chosen)} columns, X has {len(names)}")
         return
     for v in chosen:
-        known = v in names if isinstance(v, str) else _is_whole(v) and 0 <= v < len(names)
-        if not known:
-            raise ValueError(f"categorical_features names {v!r}, which is not a column of X: {list(names)}")
+        column_of("categorical_features", v, names)
+
+
+def column_of(parameter: str, value: Any, names: Sequence[str]) -> int:
+    """Return the position of a column given by name or position."""
+    if isinstance(value, str) and value in names:
+        return list(names).index(value)
+    if _is_whole(value) and 0 <= value < len(names):
+        return int(value)
+    raise ValueError(f"{parameter} names {value!r}, which is not a column of X: {list(names)}")
+
+
+def columns_marked(parameter: str, value: Any, names: Sequence[str]) -> list[int]:
+    """Return 1 for each column that is named, else 0; an empty list where none is."""
+    if value is None:
+        return []
+    if isinstance(value, str) or not isinstance(value, (Collection, np.ndarray)):
+        value = [value]
+    chosen = {column_of(parameter, v, names) for v in value}
+    return [int(j in chosen) for j in range(len(names))] if chosen else []
+
+
+def tiers(parameter: str, value: Any, names: Sequence[str], unnamed: int) -> list[int]:
+    """Return the tier of each column from a dict; an empty list where there is none."""
+    if value is None:
+        return []
+    if not isinstance(value, Mapping):
+        raise ValueError(f"{parameter} must be a dict of tiers by column; got {value!r}")
+    out = [unnamed] * len(names)
+    for column, tier in value.items():
+        if not _is_whole(tier) or abs(tier) > _MOST:
+            raise ValueError(f"{parameter}[{column!r}] must be a whole number; got {tier!r}")
+        out[column_of(parameter, column, names)] = int(tier)
+    return out
 
 
 def monotonic_signs(value: Any, features: Sequence[Feature], n_classes: int) -> list[int]:
