@@ -89,14 +89,14 @@ def partition(split: Split, data: Data, rows: Sequence[int]) -> tuple[list[int],
 
 
 def splits(
-    feature: int, data: Data, rows: Sequence[int], max_categories: int, missing: str
+    feature: int, data: Data, rows: Sequence[int], max_categories: int, missing: str, ordered: bool = False
 ) -> tuple[list[Split], list[Split]]:
     """All splits of the node's rows on the feature, and their shadows."""
     kind, column = data.kinds[feature], data.columns[feature]
     known = [row for row in rows if not is_missing(kind, column[row])]
     if not known:
         return [], []
-    offered, shadows = cuts(feature, data, known, data.group(rows), max_categories)
+    offered, shadows = cuts(feature, data, known, data.group(rows), max_categories, ordered)
     if missing == "learnt" and len(known) < len(rows):
         both = [replace(cut, missing_left=side) for cut in offered for side in (False, True)]
         both.append(Split("threshold", feature, threshold=math.inf))
@@ -122,7 +122,12 @@ def _is_even(cut: Split, data: Data, known: Sequence[int]) -> bool:
 
 
 def cuts(
-    feature: int, data: Data, known: Sequence[int], node: criteria.Group, max_categories: int
+    feature: int,
+    data: Data,
+    known: Sequence[int],
+    node: criteria.Group,
+    max_categories: int,
+    ordered: bool = False,
 ) -> tuple[list[Split], list[Split]]:
     """Tests on the known values, and their shadows."""
     levels = sorted({data.columns[feature][row] for row in known})
@@ -135,6 +140,8 @@ def cuts(
     if data.kinds[feature] == "flag":
         return [Split("presence", feature)], []
     codes = [int(level) for level in levels]
+    if ordered:
+        return _subsets(feature, [range(code + 1) for code in codes[:-1]]), []
     if data.is_classification and data.n_classes > 2 and len(codes) <= max_categories:
         return _subsets(feature, every_partition(codes)), []
     groups = {code: _rows_of_level(code, feature, data, known) for code in codes}

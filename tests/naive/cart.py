@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from . import criteria
 from .candidates import CLOSE, Data, Split, goes_left
-from .search import Draft, Limits, Scored, level, order_of_sides, search
+from .search import Draft, Limits, Scored, level, loss, order_of_sides, search
 
 Values = Sequence[float] | NDArray[Any]
 Columns = Sequence[Values] | NDArray[Any]
@@ -53,25 +53,18 @@ def grow(
     task: str,
     criterion: str,
     n_classes: int = 0,
-    max_depth: int | None = None,
-    min_samples_split: int = 2,
-    min_samples_leaf: int = 1,
-    min_weight_leaf: float = 0.0,
-    min_impurity_decrease: float = 0.0,
-    min_impurity_split: float = 0.0,
-    max_leaf_nodes: int | None = None,
-    max_categories: int = 8,
-    missing: str = "learnt",
-    monotonic: Sequence[int] | None = None,
+    **rules: Any,
 ) -> list[Node]:
     """Grow a tree; nodes in preorder.
 
     `columns` are one sequence per feature: a flag holds 0, 1 or missing, a number floats, a category codes.
     Missing is NaN anywhere, and any negative value in a flag or a category. `task` is "classification"
-    (y holds codes below `n_classes`) or "regression". `min_weight_leaf` is an absolute weight.
+    (y holds codes below `n_classes`) or "regression". `rules` are the fields of `Limits`; `min_weight_leaf`
+    is an absolute weight.
     """
-    if task not in ("classification", "regression") or missing not in ("learnt", "majority"):
-        raise ValueError(f"unknown task {task!r} or missing rule {missing!r}")
+    limits = Limits(**rules)
+    if task not in ("classification", "regression") or limits.missing not in ("learnt", "majority"):
+        raise ValueError(f"unknown task {task!r} or missing rule {limits.missing!r}")
     every = [1.0] * len(y) if weights is None else _plain(weights)
     kept = [row for row, weight in enumerate(every) if weight > 0]
     target = _plain(y)
@@ -84,20 +77,8 @@ def grow(
         is_classification=task == "classification",
         n_classes=n_classes,
     )
-    limits = Limits(
-        max_depth,
-        min_samples_split,
-        min_samples_leaf,
-        min_weight_leaf,
-        min_impurity_decrease,
-        min_impurity_split,
-        max_leaf_nodes,
-        max_categories,
-        missing,
-        monotonic,
-    )
     root = _grow_fully(data, limits)
-    return _in_preorder(root, _expanded(root, limits.max_leaf_nodes, criterion), data)
+    return _in_preorder(root, _expanded(root, data, limits), data)
 
 
 def _plain(values: Values) -> list[float]:
@@ -131,18 +112,18 @@ def _children(draft: Draft, chosen: Scored, data: Data, limits: Limits) -> list[
 # Which nodes keep their split
 
 
-def _expanded(root: Draft, max_leaf_nodes: int | None, criterion: str) -> list[Draft]:
+def _expanded(root: Draft, data: Data, limits: Limits) -> list[Draft]:
     """Drafts to expand, in order of expansion."""
-    expanded, waiting = _best_first(root, max_leaf_nodes, contested_first=False)
-    if max_leaf_nodes is None or not expanded:
+    expanded, waiting = _best_first(root, data, limits, contested_first=False)
+    if limits.max_leaf_nodes is None or not expanded:
         return expanded
-    other, _ = _best_first(root, max_leaf_nodes, contested_first=True)
+    other, _ = _best_first(root, data, limits, contested_first=True)
     contest = len(expanded)
     if {id(draft) for draft in expanded} != {id(draft) for draft in other}:
         contest = next(
             i for i, pair in enumerate(zip(expanded, other, strict=True)) if pair[0] is not pair[1]
         )
-    _pass_on_flags(expanded + waiting, contest, criterion)
+    _pass_on_flags(expanded + waiting, contest, data.criterion)
     return expanded
 
 
@@ -165,15 +146,19 @@ def _pass_on_flags(drafts: list[Draft], contest: int, criterion: str) -> None:
 
 
 def _best_first(
-    root: Draft, max_leaf_nodes: int | None, contested_first: bool
+    root: Draft, data: Data, limits: Limits, contested_first: bool
 ) -> tuple[list[Draft], list[Draft]]:
     """Expanded drafts, and those that could be expanded still; ties go to the first (or last) created."""
+
+    def urgency(draft: Draft) -> float:
+        return loss(draft.rows, data) if limits.largest_first else _gain(draft)
+
     expanded: list[Draft] = []
     waiting = [root] if root.chosen is not None else []
-    while waiting and (max_leaf_nodes is None or len(expanded) + 1 < max_leaf_nodes):
-        top = max(_gain(draft) for draft in waiting)
-        exact = next(draft for draft in waiting if _gain(draft) == top)
-        near = [draft for draft in waiting if _gain(draft) >= top - CLOSE * top]
+    while waiting and (limits.max_leaf_nodes is None or len(expanded) + 1 < limits.max_leaf_nodes):
+        top = max(urgency(draft) for draft in waiting)
+        exact = next(draft for draft in waiting if urgency(draft) == top)
+        near = [draft for draft in waiting if urgency(draft) >= top - CLOSE * top]
         rivals = [draft for draft in near if draft is not exact]
         draft = rivals[-1] if contested_first and rivals else exact
         waiting = [other for other in waiting if other is not draft]

@@ -26,18 +26,34 @@ SLACK = 2.2e-16
 
 @dataclass(frozen=True)
 class Limits:
-    """What a node and its candidates must respect."""
+    """What a node and its candidates must respect.
 
-    max_depth: int | None
-    min_samples_split: int
-    min_samples_leaf: int
-    min_weight_leaf: float
-    min_impurity_decrease: float
-    min_impurity_split: float
-    max_leaf_nodes: int | None
-    max_categories: int
-    missing: str
-    monotonic: Sequence[int] | None
+    From `positive_gain` on they are those of AID and THAID: see docs/aid.md and docs/thaid.md. By feature:
+    `tiers` (the lowest is tried first) and `ordered` (categories are cut in the order of their codes).
+    `force` is the only feature that the root may be split by. `largest_first` expands the node of the
+    greatest loss first, not the split of the greatest decrease.
+    """
+
+    max_depth: int | None = None
+    min_samples_split: int = 2
+    min_samples_leaf: int = 1
+    min_weight_leaf: float = 0.0
+    min_impurity_decrease: float = 0.0
+    min_impurity_split: float = 0.0
+    max_leaf_nodes: int | None = None
+    max_categories: int = 8
+    missing: str = "learnt"
+    monotonic: Sequence[int] | None = None
+    positive_gain: bool = False
+    min_score: float = 0.0
+    min_gain: float = 0.0
+    min_improvement: float = 0.0
+    p1: float = 0.0
+    p2: float = 0.0
+    tiers: Sequence[int] | None = None
+    force: int | None = None
+    ordered: Sequence[int] | None = None
+    largest_first: bool = False
 
 
 @dataclass(frozen=True)
@@ -71,16 +87,54 @@ def search(draft: Draft, data: Data, limits: Limits) -> None:
     draft.doubtful = draft.ties = _is_barely_impure(draft, data, limits)
     if _is_leaf(draft, data, limits):
         return
+    for features in _stages(draft, data, limits):
+        _search_among(features, draft, data, limits)
+        if draft.chosen is not None:
+            return
+
+
+def _stages(draft: Draft, data: Data, limits: Limits) -> list[list[int]]:
+    """The features that are considered together, stage by stage until one of them can split."""
+    features = range(len(data.columns))
+    if limits.force is not None and draft.depth == 0:
+        return [[limits.force]]
+    if limits.tiers is None:
+        return [list(features)]
+    return [[f for f in features if limits.tiers[f] == tier] for tier in sorted(set(limits.tiers))]
+
+
+def _search_among(features: Sequence[int], draft: Draft, data: Data, limits: Limits) -> None:
+    asked = _asked_of_score(draft, data, limits)
     offered: list[list[Scored]] = []
     shadows: list[Scored] = []
-    for feature in range(len(data.columns)):
-        real, shadow = splits(feature, data, draft.rows, limits.max_categories, limits.missing)
-        offered.append([_scored(split, draft, data, limits) for split in real])
-        shadows += [_scored(split, draft, data, limits) for split in shadow]
+    for feature in features:
+        ordered = limits.ordered is not None and bool(limits.ordered[feature])
+        real, shadow = splits(feature, data, draft.rows, limits.max_categories, limits.missing, ordered)
+        offered.append([_scored(split, draft, data, limits, asked) for split in real])
+        shadows += [_scored(split, draft, data, limits, asked) for split in shadow]
     sizes = criteria.scales(data.criterion, data.group(draft.rows))
     best_of_each = [_best(candidates, sizes) for candidates in offered]
     draft.chosen = _best([best for best in best_of_each if best is not None], sizes)
     _flag(draft, [scored for candidates in offered for scored in candidates], shadows, sizes, limits)
+
+
+def loss(rows: Sequence[int], data: Data) -> float:
+    """Weight times impurity: for squared error the sum of squares."""
+    return data.weight(rows) * criteria.impurity(data.criterion, data.group(rows))
+
+
+def _asked_of_score(draft: Draft, data: Data, limits: Limits) -> float:
+    """What the score of a split must reach; a forced one need not."""
+    if limits.force is not None and draft.depth == 0:
+        return -math.inf
+    modal = max(criteria.shares(data.group(draft.rows))) if data.criterion == "theta" else 0.0
+    asked = [
+        (limits.min_score, limits.min_score),
+        (limits.min_gain, modal + limits.min_gain),
+        (limits.min_improvement, limits.min_improvement * loss(draft.rows, data)),
+        (limits.p2, limits.p2 * loss(range(len(data.y)), data)),
+    ]
+    return max([score for rule, score in asked if rule > 0], default=-math.inf)
 
 
 def _is_leaf(draft: Draft, data: Data, limits: Limits) -> bool:
@@ -92,26 +146,38 @@ def _is_leaf(draft: Draft, data: Data, limits: Limits) -> bool:
         or weight < 2 * limits.min_weight_leaf
         or len({data.y[row] for row in rows}) == 1
         or 0 < limits.min_impurity_split >= impurity
+        or _held_of_root(draft, data) < limits.p1 - TOLERANCE
     )
+
+
+def _held_of_root(draft: Draft, data: Data) -> float:
+    """The node's share of the root's loss."""
+    whole = loss(range(len(data.y)), data)
+    return loss(draft.rows, data) / whole if whole > 0 else 1.0
 
 
 def _is_barely_impure(draft: Draft, data: Data, limits: Limits) -> bool:
     impurity = criteria.impurity(data.criterion, data.group(draft.rows))
-    return limits.min_impurity_split > 0 and _is_close(impurity, limits.min_impurity_split)
+    return (limits.min_impurity_split > 0 and _is_close(impurity, limits.min_impurity_split)) or (
+        limits.p1 > 0 and _is_close(_held_of_root(draft, data), limits.p1)
+    )
 
 
 def _is_close(a: float, b: float) -> bool:
     return math.isclose(a, b, rel_tol=CLOSE)
 
 
-def _scored(split: Split, draft: Draft, data: Data, limits: Limits) -> Scored:
+def _scored(split: Split, draft: Draft, data: Data, limits: Limits, asked: float) -> Scored:
     left, right = partition(split, data, draft.rows)
     if min(len(left), len(right)) < max(1, limits.min_samples_leaf):
         return Scored(split, left, right, (), 0.0, is_admissible=False, is_close_call=False)
     groups = [data.group(rows) for rows in (draft.rows, left, right)]
-    decrease = criteria.impurity_decrease(data.criterion, groups[0], groups[1], groups[2])
-    decrease *= data.weight(draft.rows) / math.fsum(data.weights)
+    gain = criteria.impurity_decrease(data.criterion, groups[0], groups[1], groups[2])
+    decrease = gain * data.weight(draft.rows) / math.fsum(data.weights)
+    ranking = criteria.ranking(data.criterion, groups[0], groups[1], groups[2])
+    relative_gain = _relative(gain, criteria.impurity(data.criterion, groups[0]), limits)
     demands = [
+        *_score_demands(ranking[0], asked, criteria.scales(data.criterion, groups[0])[0]),
         *_weight_demands(left, right, data, limits),
         *_decrease_demands(decrease, limits),
         *_monotonic_demands(split, left, right, draft.bounds, data, limits),
@@ -120,11 +186,19 @@ def _scored(split: Split, draft: Draft, data: Data, limits: Limits) -> Scored:
         split,
         left,
         right,
-        criteria.ranking(data.criterion, groups[0], groups[1], groups[2]),
+        ranking,
         decrease,
-        is_admissible=_has_events(left, right, data) and all(a >= b for a, b, _ in demands),
-        is_close_call=any(is_rounded and _is_close(a, b) for a, b, is_rounded in demands),
+        is_admissible=_has_events(left, right, data)
+        and all(a >= b for a, b, _ in demands)
+        and (relative_gain > TOLERANCE or not limits.positive_gain),
+        is_close_call=any(is_rounded and _is_close(a, b) for a, b, is_rounded in demands)
+        or (limits.positive_gain and ROUNDING < relative_gain < 10 * TOLERANCE),
     )
+
+
+def _relative(gain: float, impurity: float, limits: Limits) -> float:
+    """The gain as a share of the node's impurity, where a positive one is asked for."""
+    return gain / impurity if limits.positive_gain and impurity > 0 else 0.0
 
 
 # A demand (a, b, is_rounded) asks for a >= b; is_rounded: both may be computed with other last digits.
@@ -134,6 +208,12 @@ Demand = tuple[float, float, bool]
 def _weight_demands(left: list[int], right: list[int], data: Data, limits: Limits) -> list[Demand]:
     is_rounded = not data.whole_weights()
     return [(data.weight(side), limits.min_weight_leaf, is_rounded) for side in (left, right)]
+
+
+def _score_demands(score: float, asked: float, size: float) -> list[Demand]:
+    if asked == -math.inf:
+        return []
+    return [(score + TOLERANCE * max(asked, size), asked, True)]
 
 
 def _decrease_demands(decrease: float, limits: Limits) -> list[Demand]:
