@@ -9,9 +9,11 @@ import pytest
 import thetatree as tt
 
 NAMES = [
+    "AIDRegressor",
     "CARTClassifier",
     "CARTRegressor",
     "SketchSet",
+    "THAIDClassifier",
     "ThetaSketchDecisionTreeClassifier",
     "Tree",
     "__version__",
@@ -41,7 +43,28 @@ SHARED = {
     "n_jobs": None,
     "verbose": 0,
 }
+_NOT_IN_SURVEYS = ("splitter", "monotonic_cst")
+_SURVEYS = {name: default for name, default in SHARED.items() if name not in _NOT_IN_SURVEYS}
+_NOT_IN_AID = ("max_leaf_nodes", "max_categories")  # max_groups; one order of categories is enough
 PARAMETERS = {
+    "AIDRegressor": {
+        "min_improvement": 0.0,
+        "p1": 0.0,
+        "p2": 0.0,
+        "max_groups": None,
+        "monotonic": None,
+        "ranks": None,
+        "force": None,
+        "trace": True,
+        **{name: default for name, default in _SURVEYS.items() if name not in _NOT_IN_AID},
+    },
+    "THAIDClassifier": {
+        "criterion": "theta",
+        "min_score": 0.0,
+        "min_gain": 0.0,
+        "class_weight": None,
+        **_SURVEYS,
+    },
     "CARTClassifier": {"criterion": "gini", "class_weight": None, **SHARED},
     "CARTRegressor": {"criterion": "squared_error", **SHARED},
 }
@@ -76,6 +99,7 @@ TREE = [
     "impurity",
     "score",
     "impurity_decrease",
+    "trace",
     "weighted_n_node_samples",
     "n_node_samples",
     "values",
@@ -135,6 +159,13 @@ def test_the_classifiers_own():
         assert not hasattr(tt.CARTRegressor, method)
 
 
+def test_the_printouts():
+    for method in ("summary", "summary_frame"):
+        assert hasattr(tt.AIDRegressor, method)
+        assert hasattr(tt.THAIDClassifier, method)
+    assert hasattr(tt.AIDRegressor, "trace_frame")
+
+
 def test_fitted_attributes():
     model = tt.CARTClassifier().fit([[1], [2]], [0, 1])
     assert model.max_features_ == 1
@@ -150,7 +181,7 @@ def test_fitted_attributes():
 
 
 def test_everything_public_is_documented():
-    for cls in (tt.CARTClassifier, tt.CARTRegressor, tt.Tree):
+    for cls in (tt.AIDRegressor, tt.CARTClassifier, tt.CARTRegressor, tt.THAIDClassifier, tt.Tree):
         for name, member in inspect.getmembers(cls):
             if not name.startswith("_") and getattr(member, "__module__", "").startswith("thetatree"):
                 assert inspect.getdoc(member), f"{cls.__name__}.{name}"

@@ -19,7 +19,7 @@ print(json.dumps([[r[key] for key in keys] for r in results], default=repr))
 """
 
 
-@pytest.mark.parametrize("name", ["CARTClassifier", "CARTRegressor"])
+@pytest.mark.parametrize("name", ["AIDRegressor", "CARTClassifier", "CARTRegressor", "THAIDClassifier"])
 def test_check_estimator(name):
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, name],

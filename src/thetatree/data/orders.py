@@ -29,7 +29,7 @@ def in_declared_order(rows: Rows, X: Any, marked: Sequence[int]) -> Rows:
     columns = list(rows.columns)
     for j, (mark, series) in enumerate(zip(marked, frame.iter_columns(), strict=True)):
         if mark and series.dtype == nw.Categorical:
-            listed = [label for label in series.cat.get_categories().to_list() if not is_missing(label)]
+            listed = [label for label in series.to_native().cat.categories if not is_missing(label)]
             columns[j] = _reordered(columns[j], listed)
     return replace(rows, columns=columns)
 

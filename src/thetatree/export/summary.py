@@ -108,18 +108,20 @@ def aid_text(tree: Tree) -> str:
         f"AID: {_counted(tree.n_leaves, 'final group')} after {_counted(len(order), 'split')}, "
         f"R² = {_share(explained)} of the total sum of squares {tss[0]:.6g}"
     ]
-    so_far = 0.0
+    so_far, cells = 0.0, _aid_cells(tree, tss)
     for number, node in enumerate(order, 1):
         bss = float(tree.score[node])
         so_far += bss / tss[0]
         name = tree.features[tree.feature[node]].name
         lines += ["", f"Split {number}: group {group[node]} by {name}"]
-        lines += [f"  BSS {bss:.6g}, {bss / tss[node]:.1%} of the group's TSS; R² gained "
-                  f"{_share(bss / tss[0])}, so far {_share(so_far)}"]  # fmt: skip
-        lines += _group_table(tree, node, group, _aid_cells(tree, tss))
+        lines.append(
+            f"  BSS {bss:.6g}, {bss / tss[node]:.1%} of the group's TSS; "
+            f"R² gained {_share(bss / tss[0])}, so far {_share(so_far)}"
+        )
+        lines += _group_table(tree, node, group, cells)
         lines += _runners_up(tree, node)
     lines += ["", "Final groups"]
-    lines += _final_table(tree, group, _aid_cells(tree, tss))
+    lines += _final_table(tree, group, cells)
     return "\n".join(lines)
 
 
@@ -160,9 +162,8 @@ def _runners_up(tree: Tree, node: int) -> list[str]:
     shown = best[: _RUNNERS_UP + 1].tolist()
     if tree.feature[node] not in shown:
         shown.append(int(tree.feature[node]))
-    told = [
-        f"{tree.features[j].name} {scores[j]:.6g}{' (taken)' if j == tree.feature[node] else ''}" for j in shown
-    ]
+    marks = [" (taken)" if j == tree.feature[node] else "" for j in shown]
+    told = [f"{tree.features[j].name} {scores[j]:.6g}{mark}" for j, mark in zip(shown, marks, strict=True)]
     more = len(best) - len(shown)
     rest = f"; {more:,} more" if more > 0 else ""
     none = tree.n_features - len(found)
@@ -288,7 +289,8 @@ def _aligned(rows: Iterable[Sequence[str]]) -> list[str]:
     """Return the rows in columns, figures to the right and the last column to the left."""
     rows = list(rows)
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]) - 1)]
-    return [
-        ("  " + "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=False)) + "  " + row[-1]).rstrip()
-        for row in rows
-    ]
+    lines = []
+    for row in rows:
+        figures = [cell.rjust(width) for cell, width in zip(row[:-1], widths, strict=True)]
+        lines.append("  ".join(["", *figures, row[-1]]).rstrip())
+    return lines

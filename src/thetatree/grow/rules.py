@@ -15,8 +15,8 @@ class GrowRules:
 
     `min_score` to `p2` say what the best split's score must reach, and `p1` what share of the root's loss a
     node must hold. `tier`, `ordered` and `monotonic` are by feature: the lowest tier is tried first; ordered
-    categories are cut in the order of their labels. `largest_first` grows the node of the greatest loss first,
-    `force` is the feature of the first split, and `trace` keeps every feature's best score at each node.
+    categories are cut in the order of their labels. `largest_first` grows the node of the greatest loss
+    first, `force` is the feature of the first split, `trace` keeps every feature's best score at each node.
     """
 
     criterion: str

@@ -176,7 +176,7 @@ class AIDRegressor(RowRegressor):  # noqa: D101 - its docstring is put together
         return aid_frame(self.tree_)
 
     def trace_frame(self) -> pd.DataFrame:
-        """Return the greatest BSS of each predictor at each split, in the order of `summary`; NaN where none."""
+        """Return each predictor's greatest BSS at each split, in the order of `summary`; NaN where none."""
         from thetatree.export.summary import trace_frame
 
         check_is_fitted(self)

@@ -1,4 +1,4 @@
-"""Growing from rows: what the estimators of binary trees share, whatever their criterion and stopping rules."""
+"""Growing from rows: what the estimators of binary trees share, whatever their criterion and rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""THAID: the classification tree of survey research (Messenger and Mandell 1972, Morgan and Messenger 1973)."""
+"""THAID: AID for nominal variables (Messenger and Mandell 1972, Morgan and Messenger 1973)."""
 
 from __future__ import annotations
 
