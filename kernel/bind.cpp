@@ -293,6 +293,8 @@ SketchRules read_sketch_rules(const nb::dict& rules) {
   out.max_features = field<int64_t>(rules, "max_features");
   out.max_categories = field<int>(rules, "max_categories");
   out.positive_gain = field<bool>(rules, "positive_gain");
+  out.worth.min_score = field<double>(rules, "min_score");
+  out.worth.min_gain = field<double>(rules, "min_gain");
   out.significance = field<double>(rules, "significance");
   out.min_held = field<double>(rules, "min_held");
   out.seed = field<uint64_t>(rules, "seed");

@@ -266,27 +266,13 @@ class Grower {
     if (at_once) search(node, all_, found);
     else if (forced) search(node, only, found);
     if (forced) return best_of(node, only, found, kAny);
-    const double least = least_score(node);
+    const double least =
+        rules_.worth.least_score(rules_.search.criterion, node.impurity, loss(node), root_loss_);
     for (const auto& tier : tiers_) {
       const int64_t best = at_once ? best_of(node, tier, found, least) : choose_among(node, tier, found, least);
       if (best >= 0) return best;
     }
     return -1;
-  }
-
-  // The score that makes a split of this node worth while.
-  double least_score(const Node& node) const {
-    const Worth& worth = rules_.worth;
-    double least = -std::numeric_limits<double>::infinity();
-    const auto demand = [&](double share, double score) {
-      if (share > 0) least = std::max(least, score);
-    };
-    const double undivided = rules_.search.criterion == Criterion::theta ? 1 - node.impurity : 0;
-    demand(worth.min_score, worth.min_score);
-    demand(worth.min_gain, undivided + worth.min_gain);
-    demand(worth.min_improvement, worth.min_improvement * loss(node));
-    demand(worth.p2, worth.p2 * root_loss_);
-    return least;
   }
 
   // Of all these features, or of max_features drawn at random and more until one of them can split.

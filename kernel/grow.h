@@ -6,17 +6,9 @@
 
 #include "columns.h"
 #include "feature_search.h"
+#include "worth.h"
 
 namespace thetatree {
-
-// When the best split of a node is worth making: what its score has to reach.
-struct Worth {
-  double min_score = 0;        // a level of the score itself
-  double min_gain = 0;         // above what the undivided node has: its modal share for theta, else nothing
-  double min_improvement = 0;  // share of the node's own loss (sum of squares for squared error)
-  double p2 = 0;               // share of the root's loss (Morgan and Sonquist 1963)
-  double p1 = 0;               // the node itself must hold this share of the root's loss to be divided
-};
 
 struct GrowRules {
   SearchRules search;

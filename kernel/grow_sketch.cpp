@@ -348,6 +348,9 @@ class SketchGrower {
             std::numeric_limits<double>::epsilon() < rules_.min_impurity_decrease)
       return;
     if (rules_.positive_gain && !(split.decrease > kTie * node.impurity)) return;
+    const double loss = node.weight * node.impurity, root_loss = root_weight_ * nodes_[0].impurity;
+    const double least = rules_.worth.least_score(rules_.criterion, node.impurity, loss, root_loss);
+    if (compare_scores(split.score.value, least, scale(node)) < 0) return;
     const auto all_known = [](const std::vector<Estimate>& side) {
       return std::all_of(side.begin(), side.end(), [](const Estimate& e) { return e.tau >= 1; });
     };

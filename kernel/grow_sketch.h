@@ -7,6 +7,7 @@
 #include "conserve.h"
 #include "grow.h"
 #include "sketch_node.h"
+#include "worth.h"
 
 namespace thetatree {
 
@@ -22,6 +23,7 @@ struct SketchRules {
   int64_t max_features = 0;
   int max_categories = 10;
   bool positive_gain = false;
+  Worth worth;
   double significance = 0;  // 0: no gate
   double min_held = 0;      // keys held by each child, where counts are estimates
   uint64_t seed = 0;

@@ -31,6 +31,8 @@ RULES = {
     "max_features": 0,
     "max_categories": 10,
     "positive_gain": False,
+    "min_score": 0,
+    "min_gain": 0,
     "significance": 0,
     "min_held": 0,
     "seed": 0,

@@ -58,7 +58,18 @@ def random_problem(seed):
         "significance": float(rng.choice([0, 0.05, 0.9])),
         "min_held": float(rng.choice([0, 3, 10])),
     }
-    return sources, rules
+    return sources, rules | thaid_rules(seed)
+
+
+def thaid_rules(seed):
+    """THAID's rules, each on in a quarter of the problems."""
+    rng = np.random.default_rng([seed, 73])
+    drawn = {
+        "positive_gain": True,
+        "min_score": float(rng.uniform(0.05, 0.9)),
+        "min_gain": float(rng.uniform(0.005, 0.2)),
+    }
+    return {name: rule for name, rule in drawn.items() if rng.random() < 0.25}
 
 
 def grown(sources, rules):
@@ -90,6 +101,9 @@ def test_the_oracle_tells_trees_apart():
         {"class_weight": [1.0, 2.0]},
         {"min_held": 30.0},
         {"max_depth": 2},
+        {"min_score": 0.05},
+        {"min_gain": 0.02},
+        {"positive_gain": True, "criterion": "theta"},
     ]
     rules = {
         "criterion": "gini", "class_weight": [1.0, 1.0], "max_depth": 4, "min_samples_split": 2.0,

@@ -284,7 +284,7 @@ def test_a_tier_without_an_admissible_split_is_passed_over():
     assert first_split(first).startswith("noise")
     worth = tt.AIDRegressor(ranks={"noise": 0}, p2=0.05).fit(frame, y)
     assert first_split(worth) == first_split(tt.AIDRegressor().fit(frame, y))
-    same = tt.AIDRegressor(ranks={name: 3 for name in frame}).fit(frame, y)
+    same = tt.AIDRegressor(ranks=dict.fromkeys(frame, 3)).fit(frame, y)
     assert same.tree_ == tt.AIDRegressor().fit(frame, y).tree_
 
 

@@ -310,6 +310,81 @@ def test_summary_frame_agrees_with_the_definitions(criterion):
     assert theta == pytest.approx(model.score(frame, y, sample_weight=weight), abs=1e-4)
 
 
+# ---- from sketches
+
+
+def members(seed=0, n=4000, n_classes=3):
+    """Flags and categories under one key, in the order in which a sketch set keeps them."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "colour": rng.choice(["blue", "green", "red", "white", "yellow"], n),
+            "member": rng.random(n) < 0.4,
+            "plan": rng.choice([f"p{i}" for i in range(8)], n),
+            "vip": rng.random(n) < 0.2,
+        }
+    )
+    latent = 2 * frame.member * frame.colour.isin(["blue", "red"]) + frame.plan.isin(["p1", "p4", "p6"])
+    latent = latent + frame.vip + rng.normal(size=n)
+    classes = np.searchsorted(np.quantile(latent, np.arange(1, n_classes) / n_classes), latent)
+    return frame, np.array(["a", "b", "c", "d"])[classes]
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 4])
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {},
+        {"max_depth": 3, "min_gain": 0.01},
+        {"min_score": 0.3, "min_samples_leaf": 50},
+        {"max_categories": 4, "min_samples_leaf": 20},
+        {"class_weight": {"a": 2.0}, "max_leaf_nodes": 6},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("criterion", CRITERIA)
+def test_exact_sketches_give_the_tree_of_the_rows(criterion, parameters, n_classes):
+    """With every θ at 1 the fit from sketches is the fit from the same flags and categories as rows."""
+    frame, y = members(n_classes=n_classes)
+    sketches = tt.sketch(frame.assign(id=np.arange(len(y)), y=y), key="id", target="y", lg_k=14)
+    model = tt.THAIDClassifier(criterion=criterion, **parameters)
+    by_rows, by_sketches = clone(model).fit(frame, y), clone(model).fit(sketches)
+    rows, sketched = by_rows.tree_, by_sketches.tree_
+    assert rows.n_leaves > 1
+    for name in (
+        "kind",
+        "feature",
+        "missing_branch",
+        "child",
+        "n_node_samples",
+        "category_start",
+        "category",
+    ):
+        assert np.array_equal(getattr(rows, name), getattr(sketched, name)), name
+    for name in ("score", "impurity", "values", "impurity_decrease", "weighted_n_node_samples"):
+        assert np.allclose(getattr(rows, name), getattr(sketched, name), atol=1e-12, equal_nan=True), name
+    assert (sketched.estimates.standard_error == 0).all()
+    assert by_sketches.predict(frame).tolist() == by_rows.predict(frame).tolist()
+    assert by_sketches.summary() == by_rows.summary()
+
+
+def test_estimated_sketches_and_what_does_not_go_with_them(tmp_path):
+    frame, y = members(n=20_000)
+    sketches = tt.sketch(frame.assign(id=np.arange(len(y)), y=y), key="id", target="y", lg_k=9)
+    model = tt.THAIDClassifier(max_depth=3).fit(sketches)
+    assert model.get_n_leaves() > 1
+    assert (model.tree_.estimates.standard_error > 0).any()
+    assert (model.summary_frame().theta > model.summary_frame().theta_undivided).all()
+    assert tt.THAIDClassifier(max_depth=3, min_gain=0.5).fit(sketches).get_n_leaves() == 1
+    assert tt.THAIDClassifier(max_depth=3, min_score=0.99).fit(sketches).get_n_leaves() == 1
+    model.save(tmp_path / "thaid.json")
+    assert tt.load(tmp_path / "thaid.json").summary() == model.summary()
+    with pytest.raises(ValueError, match=r"y does not go with a SketchSet"):
+        tt.THAIDClassifier().fit(sketches, y)
+    with pytest.raises(ValueError, match=r"missing='error' does not go with a SketchSet"):
+        tt.THAIDClassifier(missing="error").fit(sketches)
+
+
 # ---- the shared interface
 
 

@@ -343,6 +343,8 @@ class Grower:
         least = rules["min_impurity_decrease"]
         if least > 0 and scaled + 2.220446049250313e-16 < least:
             return False
+        if not self._worth_making(node, candidate):
+            return False
         if rules["significance"] <= 0 or all(tau >= 1 for side in taus for tau in side):
             return True
         counts = [n for n, _ in node.counts]
@@ -351,6 +353,17 @@ class Grower:
         gain = criteria.impurity_decrease(plain, counts, *sides) * (1 if plain == "gini" else math.log(2))
         chance = noise_chance(rules["criterion"], counts, sides[0], taus, gain)
         return chance < rules["significance"] / n_candidates
+
+    def _worth_making(self, node, candidate):
+        """Whether THAID's demands are met: some gain, a level of the score, a gain above the undivided node."""
+        rules, counts = self.rules, self.weighted(node.counts)
+        score, size = candidate.ranking[0], criteria.scales(rules["criterion"], counts)[0]
+        if rules.get("positive_gain") and candidate.decrease <= 1e-12 * self.impurity(node.counts):
+            return False
+        undivided = max(criteria.shares(counts)) if rules["criterion"] == "theta" else 0.0
+        asked = [(rules.get("min_score", 0), 0.0), (rules.get("min_gain", 0), undivided)]
+        least = max([rule + above for rule, above in asked if rule > 0], default=-math.inf)
+        return score >= least - 1e-12 * max(least, size)
 
     def may_split(self, node):
         rules = self.rules

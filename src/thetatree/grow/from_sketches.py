@@ -35,6 +35,8 @@ class SketchRules:
     max_features: int = 0
     max_categories: int = 10
     positive_gain: bool = False
+    min_score: float = 0.0
+    min_gain: float = 0.0
     significance: float = 0.0
     min_held: float = 0.0
     seed: int = 0

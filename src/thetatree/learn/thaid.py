@@ -10,9 +10,11 @@ from sklearn.utils.validation import check_is_fitted
 from thetatree.data.features import Feature
 from thetatree.data.rows import Rows
 from thetatree.data.target import Target
+from thetatree.grow.from_sketches import SketchRules
 from thetatree.grow.rules import GrowRules
 from thetatree.learn import params
 from thetatree.learn.rows import ATTRIBUTES, CATEGORICAL, END, LIMITS, PRUNING, RowClassifier, paragraph
+from thetatree.sketch.sources import Sources
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -116,14 +118,23 @@ class THAIDClassifier(RowClassifier):  # noqa: D101 - its docstring is put toget
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _rules(self, rows: Rows, features: list[Feature], target: Target) -> GrowRules:
+    def _worth(self) -> dict[str, Any]:
+        """Return when a split is worth making, of rows or of sketches."""
         params.choice("criterion", self.criterion, CRITERIA)
+        return {
+            "positive_gain": True,
+            "min_score": params.real("min_score", self.min_score, 0.0, 2.0),
+            "min_gain": params.real("min_gain", self.min_gain, 0.0, 2.0),
+        }
+
+    def _sketch_rules(self, sources: Sources, labels: tuple[Any, ...]) -> SketchRules:
+        return replace(super()._sketch_rules(sources, labels), **self._worth())
+
+    def _rules(self, rows: Rows, features: list[Feature], target: Target) -> GrowRules:
         leaves = params.whole("max_leaf_nodes", self.max_leaf_nodes, 2, none=True)
         return replace(
             super()._rules(rows, features, target),
-            positive_gain=True,
-            min_score=params.real("min_score", self.min_score, 0.0, 2.0),
-            min_gain=params.real("min_gain", self.min_gain, 0.0, 2.0),
+            **self._worth(),
             max_leaf_nodes=-1 if leaves is None else leaves,
             max_categories=params.whole("max_categories", self.max_categories, 2, most=24) or 2,
         )
