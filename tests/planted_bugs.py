@@ -34,6 +34,15 @@ BUGS = [
     ("routing forgets the missing branch", "route.cpp", "if (missing) return tree.missing_branch[node];", "if (missing) return 1;"),
     ("the median of the lower half", "absolute.cpp", "const double median = low == high ? high : low / 2 + high / 2;", "const double median = low - 1;"),
     ("best first takes the worst", "grow.cpp", "if (examine(0)) open.push({nodes_[0].decrease, 0});\n    for (int64_t leaves = 1; leaves < rules_.max_leaf_nodes && !open.empty(); ++leaves) {\n      const int64_t id = -open.top().second;", "if (examine(0)) open.push({nodes_[0].decrease, 0});\n    for (int64_t leaves = 1; leaves + 1 < rules_.max_leaf_nodes && !open.empty(); ++leaves) {\n      const int64_t id = -open.top().second;"),
+    ("p2 of the node's loss", "worth.h", "demand(p2, p2 * root_loss);", "demand(p2, p2 * loss);"),
+    ("min_gain above nothing", "worth.h", "criterion == Criterion::theta ? 1 - impurity : 0", "0 * impurity"),
+    ("min_improvement of the root's loss", "worth.h", "min_improvement * loss);", "min_improvement * root_loss);"),
+    ("p1 is not asked", "grow.cpp", "if (rules_.worth.p1 > 0 &&", "if (rules_.worth.p1 > 9 &&"),
+    ("the group of the best split first", "grow.cpp", "rules_.largest_first ? loss(node) : node.decrease", "node.decrease"),
+    ("a split forced at every depth", "grow.cpp", "const bool forced = node.depth == 0 && rules_.force >= 0;", "const bool forced = rules_.force >= 0;"),
+    ("the first tier only", "grow.cpp", "if (best >= 0) return best;\n    }\n    return -1;\n  }\n\n  // Of all", "return best;\n    }\n    return -1;\n  }\n\n  // Of all"),
+    ("an ordered cut one category short", "feature_search.cpp", "static_cast<size_t>(out_.best.code) + 1", "static_cast<size_t>(out_.best.code)"),
+    ("a split without gain", "search.h", "limits_.positive_gain && !(decrease > kTie", "limits_.positive_gain && !(decrease >= -kTie"),
 ]  # fmt: skip
 
 
@@ -76,7 +85,10 @@ def caught_by(arguments: list[str]) -> str | None:
 
 def main() -> int:
     """Try every bug."""
-    arguments = sys.argv[1:] or ["tests/grow/test_against_oracle.py"]
+    arguments = sys.argv[1:] or [
+        "tests/grow/test_surveys_against_oracle.py",
+        "tests/grow/test_against_oracle.py",
+    ]
     os.environ.setdefault("THETATREE_ORACLE_PROBLEMS", "1000")
     source = WORK / "source"
     shutil.rmtree(source, ignore_errors=True)

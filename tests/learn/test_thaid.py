@@ -336,7 +336,7 @@ def members(seed=0, n=4000, n_classes=3):
     [
         {},
         {"max_depth": 3, "min_gain": 0.01},
-        {"min_score": 0.3, "min_samples_leaf": 50},
+        {"min_score": 0.2, "min_samples_leaf": 50},
         {"max_categories": 4, "min_samples_leaf": 20},
         {"class_weight": {"a": 2.0}, "max_leaf_nodes": 6},
     ],

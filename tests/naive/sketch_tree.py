@@ -355,7 +355,7 @@ class Grower:
         return chance < rules["significance"] / n_candidates
 
     def _worth_making(self, node, candidate):
-        """Whether THAID's demands are met: some gain, a level of the score, a gain above the undivided node."""
+        """Whether THAID's demands are met: some gain, a level of the score, a gain above the undivided."""
         rules, counts = self.rules, self.weighted(node.counts)
         score, size = candidate.ranking[0], criteria.scales(rules["criterion"], counts)[0]
         if rules.get("positive_gain") and candidate.decrease <= 1e-12 * self.impurity(node.counts):
