@@ -269,16 +269,17 @@ def test_group_sizes_bind_the_search():
 
 
 def test_theta_breaks_ties_by_weighted_delta_then_balance():
-    """Two columns of one theta: the second parts the classes better, the third is more even."""
-    y = np.repeat(["A", "B", "C"], [6, 4, 2])
-    worse = np.array([0] * 6 + [1] * 4 + [0, 0])
-    better = np.array([0] * 6 + [1] * 4 + [1, 1])
-    scores = [tt.candidates(c[:, None], y, "theta").score[0] for c in (worse, better)]
-    assert scores[0] == scores[1]
-    for order in ([worse, better], [better, worse]):
-        X = pd.DataFrame(dict(enumerate(order)))
-        model = tt.THAIDClassifier(max_depth=1).fit(X, y)
-        assert order[model.tree_.feature[0]] is better
+    """Of two columns of one theta the second parts the classes better, or as well and more evenly."""
+    six = np.repeat([0, 1, 2], [6, 4, 2])
+    parted = np.repeat([0, 1, 0], [6, 4, 2]), np.repeat([0, 1, 1], [6, 4, 2])
+    four = np.repeat([0, 1], 4)
+    even = np.array([1, 1, 0, 0, 0, 0, 0, 0]), np.array([1, 1, 1, 0, 1, 0, 0, 0])
+    for y, (worse, better) in ((six, parted), (four, even)):
+        scores = [tt.candidates(c[:, None], y, "theta").score[0] for c in (worse, better)]
+        assert scores[0] == scores[1]
+        for order in ([worse, better], [better, worse]):
+            model = tt.THAIDClassifier(max_depth=1).fit(pd.DataFrame(dict(enumerate(order))), y)
+            assert order[model.tree_.feature[0]] is better
 
 
 # ---- the printout
