@@ -21,6 +21,7 @@ _PUBLIC = {
     "load": "thetatree.export.model_file:load_model",
     "criteria": "thetatree.split.criteria:",
     "export": "thetatree.export:",
+    "judge": "thetatree.judge:",
     "sketch": "thetatree.sketch:",
 }
 
@@ -36,12 +37,13 @@ __all__ = [
     "candidates",
     "criteria",
     "export",
+    "judge",
     "load",
     "sketch",
 ]
 
 if TYPE_CHECKING:
-    from thetatree import export
+    from thetatree import export, judge
     from thetatree.export.model_file import load_model as load
     from thetatree.learn.aid import AIDRegressor
     from thetatree.learn.candidates import candidates
