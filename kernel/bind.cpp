@@ -146,7 +146,7 @@ GrowRules read_rules(const nb::dict& rules) {
   out.tier = field<std::vector<int32_t>>(rules, "tier");
   out.force = field<int64_t>(rules, "force");
   out.largest_first = field<bool>(rules, "largest_first");
-  out.trace = field<bool>(rules, "trace");
+  out.trace = out.each_best = field<bool>(rules, "trace");
   out.n_threads = field<int>(rules, "n_threads");
   return out;
 }

@@ -3,6 +3,7 @@
 //   code     the rank of a value among the distinct values of its column; a missing value has the code
 //            `levels`, one above the highest. A cut between two values is a cut between two codes, so
 //            every exact threshold of the caller's float64 can be told from its neighbours.
+//   bin      a run of neighbouring codes that holds about 1/254 of the rows; a code with as many rows is alone
 //   packed   a column of 0/1 without missing values: one bit a row, 64 columns to a word, row-major,
 //            so that one pass counts 64 columns at a time.
 //   sparse   a row-wise matrix of which only the non-zero entries are held.
@@ -31,6 +32,9 @@ struct Column {
   std::vector<uint8_t> codes8;
   std::vector<uint16_t> codes16;
   std::vector<uint32_t> codes32;
+  std::vector<uint8_t> bins;         // by row, of a number with more than 255 levels; missing: n_bins()
+  std::vector<uint32_t> bin_first;   // lowest code of each bin, then `levels`
+  int n_bins() const { return static_cast<int>(bin_first.size()) - 1; }
 
   template <class Code>
   const Code* codes() const {

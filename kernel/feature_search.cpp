@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "absolute.h"
+#include "binned_search.h"
 #include "ordering.h"
 
 namespace thetatree {
@@ -180,9 +181,9 @@ template <class Crit>
 class FeatureSearcher {
  public:
   FeatureSearcher(const NodeView& node, const SearchRules& rules, int64_t feature, int direction,
-                  int64_t sparse_at, TallyScratch& scratch)
+                  int64_t sparse_at, TallyScratch& scratch, const BinTally* bins, double floor)
       : node_(node), rules_(rules), feature_(feature), column_(node.columns->column(feature)),
-        sparse_at_(sparse_at), scratch_(scratch), bounds_(node.bounds),
+        sparse_at_(sparse_at), scratch_(scratch), bins_(bins), floor_(floor), bounds_(node.bounds),
         random_(child_key(node.key, static_cast<uint64_t>(feature) + 2)) {
     // "Present" is a flag's higher value and its left side.
     bounds_.direction = column_.kind == Kind::flag ? -direction : direction;
@@ -195,7 +196,7 @@ class FeatureSearcher {
     const bool dense = column_.store != Store::packed && column_.store != Store::sparse;
     if constexpr (!std::is_same_v<Crit, AbsoluteError>) {
       if (dense && column_.kind == Kind::number && !rules_.random) {
-        stream();
+        if (!by_bins()) stream();
         return finish();
       }
     }
@@ -210,7 +211,18 @@ class FeatureSearcher {
     return finish();
   }
 
+  double boundary() const {
+    const Candidate best = BinnedSearch<Crit>(node_, rules_, column_, bounds_, *bins_, scratch_).boundaries();
+    return best.valid ? best.score.value : -std::numeric_limits<double>::infinity();
+  }
+
  private:
+  bool by_bins() {
+    if constexpr (kConvex<Crit>)
+      return bins_ && BinnedSearch<Crit>(node_, rules_, column_, bounds_, *bins_, scratch_).best(floor_, out_.best);
+    return false;
+  }
+
   // Numbers, level by level, without a table of levels: the fast path.
   void stream() {
     const NodeRows& rows = *node_.rows;
@@ -467,6 +479,8 @@ class FeatureSearcher {
   const Column& column_;
   const int64_t sparse_at_;
   TallyScratch& scratch_;
+  const BinTally* const bins_;
+  const double floor_;
   Monotonic bounds_;
   Random random_;
   FeatureTally tally_;
@@ -475,39 +489,53 @@ class FeatureSearcher {
   FeatureSplit out_;
 };
 
-template <template <int> class Crit>
-FeatureSplit search_classes(const NodeView& node, const SearchRules& rules, int64_t feature, int direction,
-                            int64_t sparse_at, TallyScratch& scratch) {
-  if (node.rows->n_classes == 2)
-    return FeatureSearcher<Crit<2>>(node, rules, feature, direction, sparse_at, scratch).run();
-  return FeatureSearcher<Crit<0>>(node, rules, feature, direction, sparse_at, scratch).run();
-}
-
-template <class Crit>
-FeatureSplit search_as(const NodeView& node, const SearchRules& rules, int64_t feature, int direction,
-                       int64_t sparse_at, TallyScratch& scratch) {
-  return FeatureSearcher<Crit>(node, rules, feature, direction, sparse_at, scratch).run();
+// Calls body with a null pointer to the criterion's type for this node's number of classes.
+template <class Body>
+auto with_criterion(Criterion criterion, int n_classes, Body&& body) {
+  const auto classes = [&]<template <int> class Crit>() {
+    return n_classes == 2 ? body(static_cast<Crit<2>*>(nullptr)) : body(static_cast<Crit<0>*>(nullptr));
+  };
+  switch (criterion) {
+    case Criterion::entropy: return classes.template operator()<Entropy>();
+    case Criterion::gain_ratio: return classes.template operator()<GainRatio>();
+    case Criterion::chi_square: return classes.template operator()<ChiSquare>();
+    case Criterion::binomial: return classes.template operator()<Binomial>();
+    case Criterion::theta: return classes.template operator()<Theta>();
+    case Criterion::delta: return classes.template operator()<Delta>();
+    case Criterion::weighted_delta: return classes.template operator()<WeightedDelta>();
+    case Criterion::squared_error: return body(static_cast<SquaredError*>(nullptr));
+    case Criterion::poisson: return body(static_cast<Poisson*>(nullptr));
+    case Criterion::absolute_error: return body(static_cast<AbsoluteError*>(nullptr));
+    default: return classes.template operator()<Gini>();
+  }
 }
 
 }  // namespace
 
+bool searched_by_bins(const NodeView& node, const SearchRules& rules, int64_t feature) {
+  constexpr int64_t kLeastRows = 1024;  // with fewer, sorting is as fast as 250 bins
+  if (node.columns->column(feature).bins.empty() || node.rows->n < kLeastRows || rules.random) return false;
+  return with_criterion(rules.criterion, node.rows->n_classes, [&]<class Crit>(Crit*) {
+    return kConvex<Crit> && node.rows->n_classes <= kMostClassesBinned;
+  });
+}
+
+double search_boundaries(const NodeView& node, const SearchRules& rules, int64_t feature, int direction,
+                         TallyScratch& scratch, BinTally& bins) {
+  count_bins(node.columns->column(feature), *node.rows, bins);
+  return with_criterion(rules.criterion, node.rows->n_classes, [&]<class Crit>(Crit*) {
+    if constexpr (kConvex<Crit>)
+      return FeatureSearcher<Crit>(node, rules, feature, direction, -1, scratch, &bins, 0).boundary();
+    else
+      return -std::numeric_limits<double>::infinity();
+  });
+}
+
 FeatureSplit search_feature(const NodeView& node, const SearchRules& rules, int64_t feature, int direction,
-                            int64_t sparse_at, TallyScratch& scratch) {
-  const auto search = [&](auto* as) { return as(node, rules, feature, direction, sparse_at, scratch); };
-  switch (rules.criterion) {
-    case Criterion::gini: return search(search_classes<Gini>);
-    case Criterion::entropy: return search(search_classes<Entropy>);
-    case Criterion::gain_ratio: return search(search_classes<GainRatio>);
-    case Criterion::chi_square: return search(search_classes<ChiSquare>);
-    case Criterion::binomial: return search(search_classes<Binomial>);
-    case Criterion::theta: return search(search_classes<Theta>);
-    case Criterion::delta: return search(search_classes<Delta>);
-    case Criterion::weighted_delta: return search(search_classes<WeightedDelta>);
-    case Criterion::squared_error: return search(search_as<SquaredError>);
-    case Criterion::poisson: return search(search_as<Poisson>);
-    case Criterion::absolute_error: return search(search_as<AbsoluteError>);
-  }
-  return {};
+                            int64_t sparse_at, TallyScratch& scratch, const BinTally* bins, double floor) {
+  return with_criterion(rules.criterion, node.rows->n_classes, [&]<class Crit>(Crit*) {
+    return FeatureSearcher<Crit>(node, rules, feature, direction, sparse_at, scratch, bins, floor).run();
+  });
 }
 
 }  // namespace thetatree

@@ -45,9 +45,19 @@ struct NodeView {
   const MedianRanks* medians = nullptr;         // absolute error only
 };
 
+constexpr int kMostClassesBinned = 4;  // a bin's bound looks at 2^classes corners
+
+// Whether a feature is searched by its bins; the others have no bins, no bound, or too few rows.
+bool searched_by_bins(const NodeView& node, const SearchRules& rules, int64_t feature);
+
+// Counts the bins, and gives the best score of a cut between two of them (-inf if there is none).
+double search_boundaries(const NodeView& node, const SearchRules& rules, int64_t feature, int direction,
+                         TallyScratch& scratch, BinTally& bins);
+
 // `direction` is the feature's monotonic constraint; `sparse_at` the feature's place among the touched
-// sparse columns (sparse features only).
+// sparse columns (sparse features only). With its counted bins, a feature whose best score is below `floor` may
+// give a lesser candidate than its best.
 FeatureSplit search_feature(const NodeView& node, const SearchRules& rules, int64_t feature, int direction,
-                            int64_t sparse_at, TallyScratch& scratch);
+                            int64_t sparse_at, TallyScratch& scratch, const BinTally* bins, double floor);
 
 }  // namespace thetatree

@@ -226,12 +226,16 @@ class Grower {
       sum += w * (y - shift);
     }
     pure_ = lowest == highest;
+    view.lowest = lowest;
+    view.highest = highest;
     node.weight = weight;
     const double mean = pure_ ? lowest : shift + sum / weight;
     const bool median = criterion == Criterion::absolute_error;
     const double centre = median ? weighted_median(view.y, view.weight) : mean;
     node.value.assign(1, centre);
     view.centre = centre;
+    view.lowest -= centre;
+    view.highest -= centre;
     view.total.assign(3, 0.0);
     double loss = 0;
     for (int64_t i = 0; i < view.n; ++i) {
@@ -319,6 +323,7 @@ class Grower {
     }
     std::optional<MedianRanks> medians;
     if (rules_.search.criterion == Criterion::absolute_error) view.medians = &medians.emplace(view_);
+    const double floor = search_bins(view, features, n_threads);
     parallel_for(n_threads, static_cast<int64_t>(features.size()), [&](int64_t i, int thread) {
       const int64_t feature = features[i];
       const Column& column = columns_.column(feature);
@@ -328,10 +333,27 @@ class Grower {
         if (at == sparse_.touched.end() || *at != column.slot) return;
         sparse_at = at - sparse_.touched.begin();
       }
-      const int direction = rules_.monotonic.empty() ? 0 : rules_.monotonic[feature];
-      found[feature] =
-          search_feature(view, rules_.search, feature, direction, sparse_at, scratch_[thread]);
+      const BinTally* bins = searched_by_bins(view, rules_.search, feature) ? &bins_[feature] : nullptr;
+      found[feature] = search_feature(view, rules_.search, feature, direction_of(feature), sparse_at,
+                                      scratch_[thread], bins, floor);
     });
+  }
+
+  int direction_of(int64_t feature) const { return rules_.monotonic.empty() ? 0 : rules_.monotonic[feature]; }
+
+  // Counts the bins of all features that have them. What one of these reaches between bins, no other need stay
+  // below, unless each one's own best is wanted.
+  double search_bins(const NodeView& view, const std::vector<int64_t>& features, int n_threads) {
+    constexpr double kNone = -std::numeric_limits<double>::infinity();
+    bins_.resize(columns_.n_features());
+    std::vector<double> reached(features.size(), kNone);
+    parallel_for(n_threads, static_cast<int64_t>(features.size()), [&](int64_t i, int thread) {
+      if (!searched_by_bins(view, rules_.search, features[i])) return;
+      reached[i] = search_boundaries(view, rules_.search, features[i], direction_of(features[i]), scratch_[thread],
+                                     bins_[features[i]]);
+    });
+    if (rules_.each_best) return kNone;
+    return *std::max_element(reached.begin(), reached.end());
   }
 
   int64_t best_of(const Node& node, const std::vector<int64_t>& features,
@@ -364,13 +386,14 @@ class Grower {
     if (split.kind != SplitKind::threshold) return kUndefined;
     if (split.threshold_drawn) return split.threshold;
     const Column& column = columns_.column(feature);
-    const uint32_t low = split.best.code;
-    uint32_t high = column.levels;
+    uint32_t low = 0, high = column.levels;
     int64_t low_row = -1, high_row = -1;
     for (int64_t i = node.first; i < node.last; ++i) {
       const uint32_t code = columns_.code(feature, rows_[i]);
-      if (code == low) low_row = rows_[i];
-      if (code > low && code < high) {
+      if (code <= split.best.code && (low_row < 0 || code > low)) {
+        low = code;
+        low_row = rows_[i];
+      } else if (code > split.best.code && code < high) {
         high = code;
         high_row = rows_[i];
       }
@@ -514,6 +537,7 @@ class Grower {
   std::vector<TallyScratch> scratch_;
   std::vector<Node> nodes_;
   std::vector<FeatureSplit> found_;
+  std::vector<BinTally> bins_;  // by feature, of the node that is examined
   double root_weight_ = 0, root_loss_ = 0;
   std::vector<int64_t> all_;
   std::vector<std::vector<int64_t>> tiers_;
@@ -533,7 +557,9 @@ GrownTree grow(const Columns& columns, const Target& target, const GrowRules& ru
 }
 
 RootCandidates root_candidates(const Columns& columns, const Target& target, const GrowRules& rules) {
-  return Grower(columns, target, rules).candidates();
+  GrowRules each = rules;
+  each.each_best = true;
+  return Grower(columns, target, each).candidates();
 }
 
 }  // namespace thetatree

@@ -24,6 +24,7 @@ struct GrowRules {
   std::vector<int32_t> tier;      // by feature, or empty: a lower tier is tried first
   int64_t force = -1;             // the only feature that the root may be divided by
   bool largest_first = false;     // best first by the node's loss instead of the split's decrease
+  bool each_best = false;         // every feature's own best split is wanted, not just the best of all
   bool trace = false;             // keep each feature's best score at every node that was searched
   int n_threads = 1;
 };

@@ -11,6 +11,8 @@ namespace {
 
 constexpr int kDigitBits = 11;
 constexpr int kDigits = 1 << kDigitBits;
+constexpr size_t kBins = 250, kMostBins = 254;  // in a byte, with one left for missing values
+constexpr uint32_t kMostLevelsUnbinned = 255;
 
 // Keys that sort as the numbers do: both zeros are one value, as == has it.
 uint64_t key_of(double value) {
@@ -112,6 +114,58 @@ void radix_sort(std::vector<Item>& items, std::vector<Item>& swap, int n_passes,
   }
 }
 
+// The lowest code of each bin. A level that does not fit starts the next bin, so there may be twice as many as
+// asked for; then the bins are made wider.
+std::vector<uint32_t> first_of_bins(const std::vector<uint32_t>& level_end) {
+  std::vector<uint32_t> first;
+  for (size_t share = level_end.back() / kBins + 1;; share += share / 4 + 1) {
+    first.clear();
+    size_t in_bin = 0;
+    for (uint32_t code = 0, begin = 0; code < level_end.size(); begin = level_end[code++]) {
+      const size_t size = level_end[code] - begin;
+      if (code == 0 || in_bin + size > share) {
+        first.push_back(code);
+        in_bin = 0;
+      }
+      in_bin += size;
+    }
+    if (first.size() <= kMostBins) break;
+  }
+  first.push_back(static_cast<uint32_t>(level_end.size()));
+  return first;
+}
+
+// Codes and bins from the values in order.
+template <class Item, class KeyOf, class RowOf>
+void code_sorted(const std::vector<Item>& sorted, int64_t n, Column& column, KeyOf key_of_item, RowOf row_of) {
+  std::vector<uint32_t> level_end;  // one past each level's last item
+  for (size_t i = 0; i < sorted.size(); ++i)
+    if (i + 1 == sorted.size() || key_of_item(sorted[i]) != key_of_item(sorted[i + 1]))
+      level_end.push_back(static_cast<uint32_t>(i) + 1);
+  const uint32_t levels = static_cast<uint32_t>(level_end.size());
+  column.levels = levels;
+  column.has_missing = static_cast<int64_t>(sorted.size()) < n;
+  store_codes(column, n);
+  const bool binned = levels > kMostLevelsUnbinned;
+  if (binned) {
+    column.bin_first = first_of_bins(level_end);
+    column.bins.assign(n, static_cast<uint8_t>(column.n_bins()));  // where nothing is written it is missing
+  }
+  int bin = 0;
+  uint32_t begin = 0;
+  with_codes(column, [&](auto* codes) {
+    using Code = std::remove_reference_t<decltype(*codes)>;
+    if (column.has_missing) std::fill(codes, codes + n, static_cast<Code>(levels));
+    for (uint32_t code = 0; code < levels; ++code) {
+      if (binned && code == column.bin_first[bin + 1]) ++bin;
+      for (; begin < level_end[code]; ++begin) {
+        codes[row_of(sorted[begin])] = static_cast<Code>(code);
+        if (binned) column.bins[row_of(sorted[begin])] = static_cast<uint8_t>(bin);
+      }
+    }
+  });
+}
+
 void rank_narrow(const double* values, int64_t n, Column& column, RankScratch& s) {
   s.narrow.clear();
   s.narrow.reserve(n);
@@ -122,21 +176,8 @@ void rank_narrow(const double* values, int64_t n, Column& column, RankScratch& s
   radix_sort(s.narrow, s.narrow_swap, 3, [](uint64_t pair, int pass) {
     return static_cast<uint32_t>(pair >> (32 + pass * kDigitBits)) & (kDigits - 1);
   });
-  const auto& sorted = s.narrow;
-  uint32_t levels = sorted.empty() ? 0 : 1;
-  for (size_t i = 1; i < sorted.size(); ++i) levels += (sorted[i] >> 32) != (sorted[i - 1] >> 32);
-  column.levels = levels;
-  column.has_missing = static_cast<int64_t>(sorted.size()) < n;
-  store_codes(column, n);
-  with_codes(column, [&](auto* codes) {
-    using Code = std::remove_reference_t<decltype(*codes)>;
-    if (column.has_missing) std::fill(codes, codes + n, static_cast<Code>(levels));
-    uint32_t rank = 0;
-    for (size_t i = 0; i < sorted.size(); ++i) {
-      if (i > 0) rank += (sorted[i] >> 32) != (sorted[i - 1] >> 32);
-      codes[static_cast<uint32_t>(sorted[i])] = static_cast<Code>(rank);
-    }
-  });
+  code_sorted(s.narrow, n, column, [](uint64_t pair) { return pair >> 32; },
+              [](uint64_t pair) { return static_cast<uint32_t>(pair); });
 }
 
 void rank_wide(const double* values, int64_t n, Column& column, RankScratch& s) {
@@ -148,20 +189,8 @@ void rank_wide(const double* values, int64_t n, Column& column, RankScratch& s) 
   radix_sort(sorted, s.wide_swap, 6, [](const WidePair& pair, int pass) {
     return static_cast<uint32_t>(pair.key >> (pass * kDigitBits)) & (kDigits - 1);
   });
-  uint32_t levels = sorted.empty() ? 0 : 1;
-  for (size_t i = 1; i < sorted.size(); ++i) levels += sorted[i].key != sorted[i - 1].key;
-  column.levels = levels;
-  column.has_missing = static_cast<int64_t>(sorted.size()) < n;
-  store_codes(column, n);
-  with_codes(column, [&](auto* codes) {
-    using Code = std::remove_reference_t<decltype(*codes)>;
-    if (column.has_missing) std::fill(codes, codes + n, static_cast<Code>(levels));
-    uint32_t rank = 0;
-    for (size_t i = 0; i < sorted.size(); ++i) {
-      if (i > 0) rank += sorted[i].key != sorted[i - 1].key;
-      codes[sorted[i].row] = static_cast<Code>(rank);
-    }
-  });
+  code_sorted(sorted, n, column, [](const WidePair& pair) { return pair.key; },
+              [](const WidePair& pair) { return pair.row; });
 }
 
 }  // namespace

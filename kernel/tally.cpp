@@ -10,13 +10,6 @@
 namespace thetatree {
 namespace {
 
-template <class Body>
-void with_code_type(const Column& column, Body&& body) {
-  if (column.store == Store::u8) body(column.codes<uint8_t>());
-  else if (column.store == Store::u16) body(column.codes<uint16_t>());
-  else body(column.codes<uint32_t>());
-}
-
 // Counts set bits by position: carry-save adders turn sixteen rows into one carry, whose own counter
 // has one word per binary digit, so a row costs about six instructions for 64 columns.
 class BitCounter {
@@ -123,6 +116,31 @@ void sum_codes(const Column& column, const NodeRows& node, std::vector<double>& 
   });
 }
 
+void sort_items(uint64_t* begin, uint64_t* end, uint32_t lowest, uint32_t highest, std::vector<uint64_t>& swap) {
+  const int64_t n = end - begin;
+  if (n < 512) {
+    std::sort(begin, end);
+    return;
+  }
+  const int bits = std::bit_width(highest - lowest);
+  const int passes = (bits + 10) / 11;
+  if (passes == 0) return;
+  const int digit = (bits + passes - 1) / passes;
+  const uint64_t base = static_cast<uint64_t>(lowest) << 32, mask = (1ULL << digit) - 1;
+  if (static_cast<int64_t>(swap.size()) < n) swap.resize(n);
+  uint64_t *from = begin, *to = swap.data();
+  std::array<uint32_t, 2048> count;
+  for (int pass = 0; pass < passes; ++pass, std::swap(from, to)) {
+    const int shift = 32 + pass * digit;
+    count.fill(0);
+    for (int64_t i = 0; i < n; ++i) ++count[(from[i] - base) >> shift & mask];
+    uint32_t total = 0;
+    for (uint64_t d = 0; d <= mask; ++d) total += std::exchange(count[d], total);
+    for (int64_t i = 0; i < n; ++i) to[count[(from[i] - base) >> shift & mask]++] = from[i];
+  }
+  if (from != begin) std::copy_n(from, n, begin);
+}
+
 void sort_codes(const Column& column, const NodeRows& node, TallyScratch& scratch) {
   auto& sorted = scratch.sorted;
   sorted.resize(node.n);
@@ -130,24 +148,36 @@ void sort_codes(const Column& column, const NodeRows& node, TallyScratch& scratc
     for (int64_t i = 0; i < node.n; ++i)
       sorted[i] = static_cast<uint64_t>(codes[node.rows[i]]) << 32 | static_cast<uint64_t>(i);
   });
-  if (node.n < 512) {
-    std::sort(sorted.begin(), sorted.end());
+  sort_items(sorted.data(), sorted.data() + node.n, 0, column.levels, scratch.sorted_swap);
+}
+
+void count_bins(const Column& column, const NodeRows& node, BinTally& out) {
+  const int stride = node.stride();
+  const uint8_t* bins = column.bins.data();
+  out.tally.assign(static_cast<size_t>(column.n_bins() + 1) * stride, 0.0);
+  if (node.measure != Measure::counts) {
+    for_each_row(node, [&](int64_t i, int k) {
+      node.add(i, k, out.tally.data() + static_cast<size_t>(bins[node.rows[i]]) * stride);
+    });
     return;
   }
-  const int bits = std::bit_width(column.levels);
-  const int passes = (bits + 10) / 11;
-  const int digit = (bits + passes - 1) / passes;
-  scratch.sorted_swap.resize(node.n);
-  std::array<uint32_t, 2048> count;
-  for (int pass = 0; pass < passes; ++pass) {
-    const int shift = 32 + pass * digit;
-    const uint64_t mask = (1ULL << digit) - 1;
-    count.fill(0);
-    for (const uint64_t item : sorted) ++count[item >> shift & mask];
-    uint32_t total = 0;
-    for (uint64_t d = 0; d <= mask; ++d) total += std::exchange(count[d], total);
-    for (const uint64_t item : sorted) scratch.sorted_swap[count[item >> shift & mask]++] = item;
-    sorted.swap(scratch.sorted_swap);
+  // Two tables by turns: neighbouring rows often share a bin, and would wait for each other's count.
+  std::array<uint32_t, 256> even, odd;
+  for (int k = 0; k < node.n_classes; ++k) {
+    even.fill(0);
+    odd.fill(0);
+    int64_t i = node.class_begin[k];
+    const int64_t end = node.class_begin[k + 1];
+    for (; i + 1 < end; i += 2) {
+      ++even[bins[node.rows[i]]];
+      ++odd[bins[node.rows[i + 1]]];
+    }
+    if (i < end) ++even[bins[node.rows[i]]];
+    for (int bin = 0; bin <= column.n_bins(); ++bin) {
+      const double n = even[bin] + odd[bin];
+      out.tally[static_cast<size_t>(bin) * stride] += n;
+      out.tally[static_cast<size_t>(bin) * stride + 1 + k] = n;
+    }
   }
 }
 

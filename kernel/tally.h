@@ -25,6 +25,7 @@ struct NodeRows {
   std::vector<double> weight;        // by position; empty when every weight is 1
   std::vector<double> y;             // by position, less `centre`; regression only
   double centre = 0;
+  double lowest = 0, highest = 0;    // of y
   std::vector<double> total;         // the node's own tally
   int stride() const { return measure == Measure::sums ? 3 : n_classes + 1; }
 
@@ -72,6 +73,24 @@ bool prefers_table(const Column& column, const NodeRows& node);
 void count_codes(const Column& column, const NodeRows& node, std::vector<uint32_t>& counts);
 void sum_codes(const Column& column, const NodeRows& node, std::vector<double>& sums);
 void sort_codes(const Column& column, const NodeRows& node, TallyScratch& scratch);
+
+// Sorts pairs of code << 32 | position by code; they come by position, and stay so where codes are equal.
+void sort_items(uint64_t* begin, uint64_t* end, uint32_t lowest, uint32_t highest, std::vector<uint64_t>& swap);
+
+// Calls body with a dense column's codes.
+template <class Body>
+void with_code_type(const Column& column, Body&& body) {
+  if (column.store == Store::u8) body(column.codes<uint8_t>());
+  else if (column.store == Store::u16) body(column.codes<uint16_t>());
+  else body(column.codes<uint32_t>());
+}
+
+// A node's rows by bin of a column; the missing ones come last.
+struct BinTally {
+  std::vector<double> tally;
+  const double* of_bin(int bin, int stride) const { return tally.data() + static_cast<size_t>(bin) * stride; }
+};
+void count_bins(const Column& column, const NodeRows& node, BinTally& out);
 
 // Present tallies of all packed columns: [slot x (stride)] of the rows whose bit is set.
 void tally_packed(const Columns& columns, const NodeRows& node, int n_threads, std::vector<double>& tallies);

@@ -250,3 +250,23 @@ def test_same_route_for_new_rows(seed):
     new = np.random.default_rng(seed).normal(size=(500, 4)).astype(np.float32).astype(np.float64)
     new[::5, 0] = np.nan
     assert np.allclose(ours.predict_proba(new), theirs.predict_proba(new), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("criterion", ["gini", "entropy", "squared_error"])
+@pytest.mark.parametrize("shape", ["plain", "weighted", "missing", "limited", "noise", "rounded"])
+def test_more_rows_than_bins(criterion, shape):
+    """Nodes of thousands of rows are searched by bins, of which only the promising are opened."""
+    for seed in range(2):
+        X, y, latent, weight = continuous(seed, n=4000, p=3)
+        rng = np.random.default_rng(seed)
+        if shape == "missing":
+            X[rng.random(X.shape) < 0.2] = np.nan
+        if shape == "rounded":
+            X = np.round(X, 2)
+        if shape == "noise":
+            y, latent = rng.permutation(y), rng.permutation(latent)
+        if seed:
+            y = np.minimum(y, 1)
+        target = y if criterion in ("gini", "entropy") else latent
+        limits = {"min_samples_leaf": 150} if shape == "limited" else {"max_depth": 6}
+        check(X, target, criterion, weight=weight if shape == "weighted" else None, **limits)
