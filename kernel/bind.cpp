@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "columns.h"
+#include "count_sketch.h"
 #include "grow.h"
 #include "grow_sketch.h"
 #include "prune.h"
@@ -320,6 +321,27 @@ nb::dict py_grow_from_sketches(Vector<uint64_t> hashes, Vector<int64_t> start, V
   return out;
 }
 
+// The counts of a tree's nodes, by the tests that the caller has put in the sketches' terms.
+nb::dict py_count_tree(Vector<uint64_t> hashes, Vector<int64_t> start, Vector<uint64_t> theta, nb::list classes,
+                       std::vector<double> exact_n, nb::list features, Vector<int32_t> feature,
+                       Vector<int64_t> child_start, Vector<int32_t> child, Vector<int64_t> branch_start,
+                       Vector<int32_t> branch, Vector<double> weight, int n_threads) {
+  const SketchProblem problem = read_problem(hashes, start, theta, classes, features);
+  const TreeTests tree{static_cast<int64_t>(feature.shape(0)), feature.data(), child_start.data(), child.data(),
+                       branch_start.data(), branch.data(), weight.data()};
+  TreeCounts counts;
+  {
+    nb::gil_scoped_release release;
+    counts = count_tree(problem.sketches, problem.classes, exact_n, problem.features, tree, n_threads);
+  }
+  nb::dict out;
+  out["count"] = to_numpy(std::move(counts.count));
+  out["variance"] = to_numpy(std::move(counts.variance));
+  out["theta"] = to_numpy(std::move(counts.theta));
+  out["held"] = to_numpy(std::move(counts.held));
+  return out;
+}
+
 // The keys of one class in a node, as the resolution rule finds them: (hashes below τ, τ).
 nb::tuple py_resolve(Vector<uint64_t> hashes, Vector<int64_t> start, Vector<uint64_t> theta, nb::dict source,
                      nb::list features, nb::list constraints) {
@@ -451,6 +473,8 @@ NB_MODULE(_kernel, m) {
   m.def("grow", &py_grow, "columns"_a, "y"_a, "weight"_a.none(), "rules"_a);
   m.def("grow_from_sketches", &py_grow_from_sketches, "hashes"_a, "start"_a, "theta"_a, "classes"_a, "exact_n"_a,
         "features"_a, "rules"_a);
+  m.def("count_tree", &py_count_tree, "hashes"_a, "start"_a, "theta"_a, "classes"_a, "exact_n"_a, "features"_a,
+        "feature"_a, "child_start"_a, "child"_a, "branch_start"_a, "branch"_a, "weight"_a, "n_threads"_a);
   m.def("resolve", &py_resolve, "hashes"_a, "start"_a, "theta"_a, "source"_a, "features"_a, "constraints"_a);
   m.def("candidates", &py_candidates, "columns"_a, "y"_a, "weight"_a.none(), "rules"_a);
   m.def("partition_masks", &py_partition_masks, "n"_a);

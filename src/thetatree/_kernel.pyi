@@ -100,6 +100,21 @@ def grow_from_sketches(
     features: list[tuple[int, int, bool]],
     rules: dict[str, Any],
 ) -> dict[str, NDArray[Any]]: ...
+def count_tree(
+    hashes: NDArray[np.uint64],
+    start: NDArray[np.int64],
+    theta: NDArray[np.uint64],
+    classes: list[dict[str, Any]],
+    exact_n: list[float],
+    features: list[tuple[int, int, bool]],
+    feature: NDArray[np.int32],
+    child_start: NDArray[np.int64],
+    child: NDArray[np.int32],
+    branch_start: NDArray[np.int64],
+    branch: NDArray[np.int32],
+    weight: NDArray[np.float64],
+    n_threads: int,
+) -> dict[str, NDArray[np.float64]]: ...
 def resolve(
     hashes: NDArray[np.uint64],
     start: NDArray[np.int64],
