@@ -8,12 +8,13 @@ Words: a *group* is a node. Group 1 is everyone; the n-th split divides a group 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from thetatree.export.aligned import aligned
 from thetatree.tree.rules import condition, prediction
 from thetatree.tree.tree import Tree
 
@@ -269,7 +270,7 @@ def _group_table(tree: Tree, node: int, group: list[int], cells: _Cells) -> list
     rows = [["group", *cells.headings, "test"], [str(group[node]), *cells.of(node), ""]]
     for branch, child in enumerate((tree.children_left[node], tree.children_right[node])):
         rows.append([str(group[child]), *cells.of(child), condition(tree, node, branch)])
-    return _aligned(rows)
+    return aligned(rows)
 
 
 def _final_table(tree: Tree, group: list[int], cells: _Cells) -> list[str]:
@@ -282,15 +283,4 @@ def _final_table(tree: Tree, group: list[int], cells: _Cells) -> list[str]:
             continue
         branch = int(node == tree.children_right[above])
         rows.append([str(group[node]), str(group[above]), *cells.of(node), condition(tree, above, branch)])
-    return _aligned(rows)
-
-
-def _aligned(rows: Iterable[Sequence[str]]) -> list[str]:
-    """Return the rows in columns, figures to the right and the last column to the left."""
-    rows = list(rows)
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]) - 1)]
-    lines = []
-    for row in rows:
-        figures = [cell.rjust(width) for cell, width in zip(row[:-1], widths, strict=True)]
-        lines.append("  ".join(["", *figures, row[-1]]).rstrip())
-    return lines
+    return aligned(rows)

@@ -1,4 +1,4 @@
-"""Judging a tree: how sure a rate is, and whether a count could be chance.
+"""Judging a tree: its segments, how sure a rate is, and whether a count could be chance.
 
 Examples
 --------
@@ -11,5 +11,7 @@ Examples
 """
 
 from thetatree.judge.proportions import binomial_p, wilson
+from thetatree.judge.segments import segments
+from thetatree.tree.error_limits import upper_error
 
-__all__ = ["binomial_p", "wilson"]
+__all__ = ["binomial_p", "segments", "upper_error", "wilson"]
