@@ -1,0 +1,214 @@
+"""Commands for sketch sets: sketch, merge, inspect, sql."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from thetatree.cli.output import AsJson, say
+from thetatree.cli.tables import format_of, header, read_table
+
+if TYPE_CHECKING:
+    from thetatree.sketch.sketch_set import SketchSet
+
+_FORMS = ({"feature", "sketch"}, {"feature", "sketch_data"}, {"sketch_feature_present"})
+
+Files = Annotated[list[str] | None, typer.Argument(help="Sketch files; several are parts, and are merged.")]
+PerClass = Annotated[
+    list[str] | None, typer.Option("--class", help="LABEL=FILE: the sketches of one class. Repeat for each.")
+]
+Total = Annotated[str | None, typer.Option(help="The sketches of all keys, beside --class of some classes.")]
+Target = Annotated[
+    str | None, typer.Option(help="In one class-free CSV: its rows TARGET=label are the classes.")
+]
+Verify = Annotated[
+    bool, typer.Option("--verify-kinds", help="Tell from the hashes which names are values of one feature.")
+]
+
+
+def is_sketch_file(path: str) -> bool:
+    """Whether a file holds sketches rather than rows."""
+    kind = format_of(path)
+    if kind not in ("csv", "tsv", "parquet"):
+        return False
+    names = set(header(path))
+    return any(form <= names for form in _FORMS)
+
+
+def read_set(
+    files: list[str], per_class: list[str], total: str | None, target: str | None, *, verify: bool
+) -> SketchSet:
+    """Read a set as its options say."""
+    from thetatree.sketch.sketch_set import SketchSet
+
+    kinds: Any = "verify" if verify else None
+    if not per_class:
+        if total is not None:
+            raise typer.BadParameter("goes with --class LABEL=FILE", param_hint="--total")
+        if not files:
+            raise typer.BadParameter("name at least one sketch file, or give --class LABEL=FILE")
+        return SketchSet.read(files[0] if len(files) == 1 else files, target=target, kinds=kinds)
+    if files:
+        raise typer.BadParameter("name files either plainly or by --class and --total, not both")
+    parts: dict[Any, Any] = {} if total is None else {None: total}
+    for item in per_class:
+        label, equals, path = item.partition("=")
+        if not equals or not label or not path:
+            raise typer.BadParameter(f"{item!r} is not LABEL=FILE", param_hint="--class")
+        parts.setdefault(label, []).append(path)
+    return SketchSet.read(parts, target=target, kinds=kinds)
+
+
+def sketch(
+    data: Annotated[list[str], typer.Argument(help="CSV or Parquet files, all of one table.")],
+    key: Annotated[str, typer.Option(help="The column that says whose row it is.")],
+    output: Annotated[str, typer.Option("--output", "-o", help="The sketch set to write (Parquet).")],
+    target: Annotated[
+        str | None, typer.Option(help="The class column. None makes class-free sketches of the features.")
+    ] = None,
+    feature: Annotated[
+        list[str] | None,
+        typer.Option("--feature", "-f", help="NAME or NAME:KIND (flag, category, multi, threshold). Repeat."),
+    ] = None,
+    edges: Annotated[
+        list[str] | None, typer.Option(help="NAME=1,2,5: cut a number there instead of at its quantiles.")
+    ] = None,
+    lg_k: Annotated[int, typer.Option(help="Each sketch holds at most 2^lg_k hashes.")] = 12,
+    bins: Annotated[int, typer.Option(help="Numbers are cut at their quantiles into at most so many.")] = 32,
+    like: Annotated[
+        str | None, typer.Option(help="Take kinds and edges of this set, so that the two merge.")
+    ] = None,
+    form: Annotated[str | None, typer.Option(help="per_class or class_free.")] = None,
+    max_categories: Annotated[int, typer.Option(help="Rarer categories become 'other'.")] = 100,
+    conflicts: Annotated[str, typer.Option(help="A key with several values: error or any.")] = "error",
+    key_type: Annotated[str | None, typer.Option(help="Convert keys first: int, float or text.")] = None,
+    seed: Annotated[int, typer.Option(help="The hash seed.")] = 9001,
+    jobs: Annotated[int | None, typer.Option(help="Threads; all cores by default.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make theta sketches of a table: one set per class, feature and value."""
+    from thetatree.cli.feed import batch_source
+    from thetatree.sketch.build import sketch as build
+    from thetatree.sketch.sketch_set import SketchSet
+
+    chosen = _features(feature)
+    cuts = _edges(edges)
+    needed = None if chosen is None else [key, *([target] if target else []), *chosen]
+    made = build(
+        batch_source(data, needed),
+        key,
+        target,
+        chosen,
+        lg_k=lg_k,
+        bins=bins,
+        edges=cuts,
+        like=None if like is None else SketchSet.read(like),
+        seed=seed,
+        form=form,  # type: ignore[arg-type]
+        max_categories=max_categories,
+        conflicts=conflicts,  # type: ignore[arg-type]
+        key_type=key_type,  # type: ignore[arg-type]
+        n_jobs=jobs,
+    )
+    made.write(output)
+    say(f"{made.describe()}\nwritten to {output}", _described(made) | {"output": output}, as_json=as_json)
+
+
+def _features(given: list[str] | None) -> dict[str, Any] | None:
+    if not given:
+        return None
+    out: dict[str, Any] = {}
+    for item in given:
+        name, colon, kind = item.rpartition(":")
+        out[name if colon and kind in ("flag", "category", "multi", "threshold") else item] = (
+            kind if colon and kind in ("flag", "category", "multi", "threshold") else None
+        )
+    return out
+
+
+def _edges(given: list[str] | None) -> dict[str, list[float]] | None:
+    if not given:
+        return None
+    out = {}
+    for item in given:
+        name, equals, cuts = item.rpartition("=")
+        try:
+            out[name] = [float(cut) for cut in cuts.split(",")]
+        except ValueError:
+            equals = ""
+        if not equals:
+            raise typer.BadParameter(f"{item!r} is not NAME=1,2,5", param_hint="--edges")
+    return out
+
+
+def merge(
+    output: Annotated[str, typer.Option("--output", "-o", help="The sketch set to write (Parquet).")],
+    files: Files = None,
+    per_class: PerClass = None,
+    total: Total = None,
+    target: Target = None,
+    verify: Verify = False,
+    as_json: AsJson = False,
+) -> None:
+    """Unite sketch sets: parts of one table, days, or owners with features of their own."""
+    made = read_set(files or [], per_class or [], total, target, verify=verify)
+    made.write(output)
+    say(f"{made.describe()}\nwritten to {output}", _described(made) | {"output": output}, as_json=as_json)
+
+
+def inspect(
+    file: Annotated[str, typer.Argument(help="A sketch set, a model, or a table.")],
+    target: Target = None,
+    verify: Verify = False,
+    counts: Annotated[bool, typer.Option("--counts", help="List every sketch with its count.")] = False,
+    level: Annotated[float, typer.Option(help="Confidence of the counts' bounds.")] = 0.95,
+    as_json: AsJson = False,
+) -> None:
+    """Say what a file holds, and what a sketch set can not resolve."""
+    if Path(file).suffix.lower() == ".json":
+        from thetatree.cli.models import describe_model
+        from thetatree.export.model_file import load_model
+
+        text, value = describe_model(load_model(file))
+    elif is_sketch_file(file):
+        made = read_set([file], [], None, target, verify=verify)
+        if counts:
+            frame = made.counts(level)
+            text, value = frame.to_string(index=False), {"counts": frame}
+        else:
+            text, value = made.describe(), _described(made)
+    else:
+        text, value = _describe_table(file)
+    say(text, value, as_json=as_json)
+
+
+def _described(made: SketchSet) -> dict[str, Any]:
+    return {
+        "form": made.form,
+        "classes": list(made.classes),
+        "features": made.kinds,
+        "sketches": len(made),
+        "held": len(made.data.column.hashes),
+        "lg_k": made.origin.lg_k,
+        "key": made.origin.key,
+        "target": made.origin.target,
+        "seed": made.origin.seed,
+    }
+
+
+def _describe_table(file: str) -> tuple[str, dict[str, Any]]:
+    import pandas as pd
+
+    table = read_table(file)
+    frame = pd.DataFrame(
+        {
+            "column": table.column_names,
+            "type": [str(kind) for kind in table.schema.types],
+            "missing": [column.null_count for column in table.columns],
+            "distinct": [len(column.unique().drop_null()) for column in table.columns],
+        }
+    )
+    title = f"a table of {table.num_rows:,} rows and {table.num_columns} columns"
+    return f"{title}\n{frame.to_string(index=False)}", {"rows": table.num_rows, "columns": frame}
