@@ -38,7 +38,7 @@ def survey(seed=0, n=300, n_classes=3):
 
 
 def first_split(model):
-    return str(model.tree_.rules()[0]).split(" and ")[0]
+    return model.tree_.to_frame().split[0]
 
 
 def left_codes(tree, node=0):

@@ -138,6 +138,10 @@ def holds(condition, row):
     """Whether a row (a dict) meets a condition in words."""
     missing = condition.endswith(" or missing")
     condition = condition.removesuffix(" or missing")
+    if " < " in condition:
+        low, condition = condition.split(" < ")
+        name, also = condition.split(" ")[0], " or missing" * missing
+        return holds(f"{name} > {low}{also}", row) and holds(condition + also, row)
     name = condition.removeprefix("not ").split(" ")[0]
     value = row[name]
     if value is None or value != value:
@@ -169,6 +173,28 @@ def test_rules_say_where_rows_go(seed):
     predicted = {r.leaf: r.prediction for r in rules}
     assert [predicted[leaf] for leaf in leaves] == model.predict(X).tolist()
     assert {r.weight for r in rules} == {float(r.n) for r in rules}
+
+
+def test_rules_say_each_feature_once():
+    """Intervals and sets are what is left after all tests; missing is named only where it can still be."""
+    x = np.array([1.0, 2, 3, 4, 5, 6, np.nan, np.nan])
+    X = pd.DataFrame({"x": x, "c": list("abcdabcd")})
+    y = [0, 1, 0, 1, 0, 1, 1, 1]
+    model = tt.CARTClassifier(categorical_features=["c"]).fit(X, y)
+    for rule in model.tree_.rules():
+        names = [c.split(" ")[2] if " < " in c else c.split(" ")[0] for c in rule.conditions]
+        assert len(names) == len(set(names))
+    numbers = tt.CARTClassifier().fit(X[["x"]], y).tree_.rules()
+    assert [str(r) for r in numbers] == [
+        "x ≤ 1.5",
+        "1.5 < x ≤ 2.5",
+        "2.5 < x ≤ 3.5",
+        "3.5 < x ≤ 4.5",
+        "4.5 < x ≤ 5.5",
+        "x > 5.5 or missing",
+    ]
+    letters = tt.CARTClassifier().fit(X[["c"]], [0, 1, 2, 3, 0, 1, 2, 3]).tree_.rules()
+    assert [str(r) for r in letters] == ["c in {'a'}", "c in {'b'}", "c in {'c'}", "c not in {'a', 'b', 'c'}"]
 
 
 def test_rules_of_one_leaf():

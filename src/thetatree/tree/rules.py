@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from thetatree.tree.tree import Tree
+
+
+_OR_MISSING = " or missing"
 
 
 @dataclass(frozen=True)
@@ -29,7 +32,9 @@ class Rule:
     values: tuple[float, ...]
 
     def __str__(self) -> str:
-        return " and ".join(self.conditions) if self.conditions else "always"
+        if len(self.conditions) < 2:
+            return self.conditions[0] if self.conditions else "always"
+        return " and ".join(f"({c})" if c.endswith(_OR_MISSING) else c for c in self.conditions)
 
 
 def number_text(value: float, decimals: int | None = None) -> str:
@@ -57,7 +62,7 @@ def condition(tree: Tree, node: int, branch: int, decimals: int | None = None) -
     feature = tree.features[tree.feature[node]]
     kind = SplitKind(int(tree.kind[node]))
     listed = slice(tree.category_start[node], tree.category_start[node + 1])
-    with_missing = " or missing" if feature.gaps and tree.missing_branch[node] == branch else ""
+    with_missing = _OR_MISSING if feature.gaps and tree.missing_branch[node] == branch else ""
     if kind is SplitKind.THRESHOLD and math.isinf(tree.threshold[node]):
         return f"{feature.name} is {'known' if branch == 0 else 'missing'}"
     if kind is SplitKind.THRESHOLD:
@@ -86,22 +91,90 @@ def prediction(tree: Tree, node: int) -> Any:
     return tree.classes[int(np.argmax(tree.values[node]))]
 
 
+@dataclass(frozen=True)
+class _Reach:
+    """What a way has left of one feature: all its tests so far, taken together."""
+
+    text: str = ""  # of the only test, where there is one
+    tests: int = 0
+    low: float = -math.inf
+    high: float = math.inf
+    missing: bool = True
+    known: bool = True
+    listed: frozenset[int] | None = None  # the categories that are left; None while none was asked for
+    others: frozenset[int] = frozenset()  # those that are out
+
+    def after(self, tree: Tree, node: int, branch: int) -> _Reach:
+        """Return what is left behind one more test."""
+        text = condition(tree, node, branch)
+        missing = self.missing and bool(tree.missing_branch[node] == branch)
+        more = replace(self, text=text, tests=self.tests + 1, missing=missing)
+        kind, threshold = SplitKind(int(tree.kind[node])), float(tree.threshold[node])
+        if kind is SplitKind.THRESHOLD and math.isinf(threshold):
+            return replace(more, known=self.known and branch == 0)
+        if kind is SplitKind.THRESHOLD and branch == 0:
+            return replace(more, high=min(self.high, threshold))
+        if kind is SplitKind.THRESHOLD:
+            return replace(more, low=max(self.low, threshold))
+        if kind is SplitKind.PRESENCE:
+            return more
+        at = slice(tree.category_start[node], tree.category_start[node + 1])
+        mine = tree.category_branch[at] == branch
+        if kind is SplitKind.SUBSET and branch == 1:
+            return replace(more, others=self.others | frozenset(tree.category[at].tolist()))
+        taken = frozenset(tree.category[at][mine].tolist())
+        return replace(more, listed=taken if self.listed is None else self.listed & taken)
+
+    def words(self, feature: Feature) -> str:
+        """Say it as one condition."""
+        if self.tests == 1 or feature.kind == "flag":
+            return self.text if self.missing else self.text.removesuffix(_OR_MISSING)
+        if feature.kind == "number" and not (self.known and self._bounded()):
+            return self.text
+        text = self._interval(feature.name) if feature.kind == "number" else self._categories(feature)
+        return text + (_OR_MISSING if self.missing and feature.gaps else "")
+
+    def _bounded(self) -> bool:
+        return not (math.isinf(self.low) and math.isinf(self.high))
+
+    def _interval(self, name: str) -> str:
+        if math.isinf(self.low):
+            return f"{name} ≤ {number_text(self.high)}"
+        if math.isinf(self.high):
+            return f"{name} > {number_text(self.low)}"
+        return f"{number_text(self.low)} < {name} ≤ {number_text(self.high)}"
+
+    def _categories(self, feature: Feature) -> str:
+        if self.listed is None:
+            return f"{feature.name} not in {_set_text(feature, sorted(self.others))}"
+        return f"{feature.name} in {_set_text(feature, sorted(self.listed - self.others))}"
+
+
 def rules_of(tree: Tree) -> list[Rule]:
-    """Return one rule per leaf, in preorder."""
+    """Return one rule per leaf, in preorder: a condition per feature, in the order in which they are met."""
     rules = []
-    path: list[str] = []
-    depth = tree.depth
+    reach: dict[int, _Reach] = {}
+    undo: list[tuple[int, _Reach | None]] = []  # by depth: the feature tested last, and what it was before
+    depth, parent = tree.depth.tolist(), tree.parent.tolist()
+    branch = np.arange(len(tree.child)) - np.repeat(tree.child_start[:-1], np.diff(tree.child_start))
+    branch_of = dict(zip(tree.child.tolist(), branch.tolist(), strict=True))
     for node in range(tree.node_count):
-        del path[max(0, int(depth[node]) - 1) :]
+        while len(undo) >= max(depth[node], 1):
+            feature, before = undo.pop()
+            if before is None:
+                del reach[feature]
+            else:
+                reach[feature] = before
         if node:
-            above = int(tree.parent[node])
-            children = tree.child[tree.child_start[above] : tree.child_start[above + 1]]
-            path.append(condition(tree, above, int(np.flatnonzero(children == node)[0])))
+            above = parent[node]
+            feature = int(tree.feature[above])
+            undo.append((feature, reach.get(feature)))
+            reach[feature] = reach.get(feature, _Reach()).after(tree, above, branch_of[node])
         if tree.is_leaf[node]:
             rules.append(
                 Rule(
                     node,
-                    tuple(path),
+                    tuple(left.words(tree.features[feature]) for feature, left in reach.items()),
                     int(tree.n_node_samples[node]),
                     float(tree.weighted_n_node_samples[node]),
                     prediction(tree, node),
@@ -113,7 +186,7 @@ def rules_of(tree: Tree) -> list[Rule]:
 
 def split_text(tree: Tree, node: int) -> str:
     """Return a node's test in words; empty in leaves."""
-    return "" if tree.is_leaf[node] else condition(tree, node, 0).removesuffix(" or missing")
+    return "" if tree.is_leaf[node] else condition(tree, node, 0).removesuffix(_OR_MISSING)
 
 
 def frame_of(tree: Tree) -> pd.DataFrame:
