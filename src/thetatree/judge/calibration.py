@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from thetatree.judge.leaf_counts import LeafCounts
+from thetatree.judge.counts import Counts
 from thetatree.judge.ranking import ratio
 from thetatree.judge.table import Table, percent, whole
 
@@ -27,7 +27,7 @@ class Calibration(Table):
         ax.set(xlabel="predicted", ylabel="observed", title=self.title)
 
 
-def calibration_of(counts: LeafCounts, target: int, what: str, bins: int, level: float) -> Calibration:
+def calibration_of(counts: Counts, target: int, what: str, bins: int, level: float) -> Calibration:
     """Return predicted and observed rates in so many equal intervals of the prediction."""
     import pandas as pd
 

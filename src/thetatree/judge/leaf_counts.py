@@ -1,12 +1,8 @@
-"""What is counted in the leaves of a tree: of the rows it was grown on, of other rows, or of sketches.
-
-Words: the *cases* of a leaf are rows or keys; without weights their *weight* is their number. *Sure cases*:
-what the leaf's interval rests on, (Σw)²/Σw² for weighted rows; sketches have variances instead.
-"""
+"""What is counted in the leaves of a tree: of the rows it was grown on, of other rows, or of sketches."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,13 +12,14 @@ from scipy.special import stdtrit
 from thetatree.data.target import read_weights
 from thetatree.export.model import tree_of
 from thetatree.grow.count_tree import count_tree
-from thetatree.judge.proportions import Floats, normal_quantile, wilson
+from thetatree.judge.counts import Counts, share_of
+from thetatree.judge.proportions import Floats, normal_quantile
 from thetatree.sketch.sketch_set import SketchSet
 from thetatree.tree.tree import Estimates, Tree
 
 
 @dataclass(frozen=True)
-class LeafCounts:
+class LeafCounts(Counts):
     """Counts by leaf.
 
     Attributes
@@ -31,107 +28,14 @@ class LeafCounts:
         The tree whose leaves they are.
     leaf : ndarray of shape (n_leaves,)
         Node numbers, from left to right.
-    n : ndarray of shape (n_leaves,)
-        Cases; for sketches estimates.
-    count : ndarray of shape (n_leaves, n_classes)
-        Weight of each class; for regression one column, the weight.
-    sure : ndarray of shape (n_leaves,)
-        Sure cases.
-    variance, theta : ndarray of shape (n_leaves, n_classes), or None for rows
-        Of counts estimated from sketches: the variance, and the share of keys that could be counted.
     mean, deviation : ndarray of shape (n_leaves,), or None for classes
         Mean and standard deviation of y in each leaf.
-    unit : str
-        "rows" or "keys".
     """
 
-    tree: Tree
-    leaf: NDArray[np.int64]
-    n: Floats
-    count: Floats
-    sure: Floats
-    variance: Floats | None = None
-    theta: Floats | None = None
-    mean: Floats | None = None
-    deviation: Floats | None = None
-    unit: str = "rows"
-
-    @property
-    def weight(self) -> Floats:
-        """Weight of each leaf."""
-        return np.asarray(self.count.sum(axis=1))
-
-    @property
-    def predicted(self) -> Floats:
-        """What the tree says of each leaf: its class shares, or its number in one column."""
-        return np.asarray(self.tree.values[self.leaf])
-
-    def gathered(self, group: NDArray[np.int64]) -> LeafCounts:
-        """Put leaves together that have the same group number; for class counts only."""
-        n_groups = int(group.max(initial=-1)) + 1
-
-        def added(values: Floats) -> Floats:
-            out = np.zeros((n_groups, *values.shape[1:]))
-            np.add.at(out, group, values)
-            return out
-
-        count, weight = added(self.count), added(self.weight)
-        # Σw² of a leaf is weight² / sure.
-        squares = added(
-            np.divide(self.weight**2, self.sure, out=np.zeros_like(self.sure), where=self.sure > 0)
-        )
-        sure = np.divide(weight**2, squares, out=np.zeros(n_groups), where=squares > 0)
-        theta = None
-        if self.theta is not None:
-            theta = np.ones_like(count)
-            np.minimum.at(theta, group, self.theta)
-        return replace(
-            self,
-            leaf=np.arange(n_groups),
-            n=added(self.n),
-            count=count,
-            sure=sure,
-            variance=None if self.variance is None else added(self.variance),
-            theta=theta,
-        )
-
-    def rate_interval(self, klass: NDArray[np.int64], level: float) -> tuple[Floats, Floats]:
-        """Return the bounds of each leaf's share of a class (one class number a leaf).
-
-        Wilson's interval. Rows count as a sample of those that they stand for. Of sketches it says how far
-        the share may be from that of all keys: n̂ keys of a class found at threshold τ (n̂(1−τ)/τ is their
-        variance) are worth n̂ / [(1−r)(1/τ₁ − 1) + r(1/τ₀ − 1)] cases, and exact counts have no width.
-        """
-        leaves = np.arange(len(self.leaf))
-        hits, weight = self.count[leaves, klass], self.weight
-        rate = np.divide(hits, weight, out=np.zeros_like(weight), where=weight > 0)
-        sure = self.sure
-        if self.variance is not None:
-            sure = self._worth(klass, rate)
-        exact = np.isinf(sure)
-        cases = np.where(exact, 1.0, sure)
-        lower, upper = wilson(np.clip(rate * cases, 0, cases), cases, level)
-        return np.where(exact, rate, lower), np.where(exact, rate, upper)
-
-    def _worth(self, klass: NDArray[np.int64], rate: Floats) -> Floats:
-        """Return how many sure cases a leaf's estimated share is worth; infinite where all is exact."""
-        assert self.variance is not None and self.theta is not None
-        leaves = np.arange(len(self.leaf))
-        unsure = _unsure(self.count, self.variance, self.theta)
-        own = unsure[leaves, klass]
-        others = self.count.copy()
-        others[leaves, klass] = 0
-        spread = self.variance.copy()
-        spread[leaves, klass] = 0
-        unsure[leaves, klass] = (
-            0  # where no other key was found, the coarsest of the others' sketches decides
-        )
-        rest = np.where(
-            others.sum(axis=1) > 0, _ratio(spread.sum(axis=1), others.sum(axis=1)), unsure.max(axis=1)
-        )
-        scale = (1 - rate) * own + rate * rest
-        weight = self.weight
-        return np.where(scale > 0, _ratio(weight, scale), np.where(weight > 0, np.inf, 0.0))
+    tree: Tree = field(kw_only=True)
+    leaf: NDArray[np.int64] = field(kw_only=True)
+    mean: Floats | None = field(default=None, kw_only=True)
+    deviation: Floats | None = field(default=None, kw_only=True)
 
     def mean_interval(self, level: float) -> tuple[Floats, Floats, Floats]:
         """Return standard error and (Student's) bounds of each mean; NaN where one case says nothing."""
@@ -142,15 +46,6 @@ class LeafCounts:
         error = np.where(enough, self.deviation / np.sqrt(freedom), np.nan)
         width = stdtrit(freedom, (1 + level) / 2) * error
         return error, self.mean - width, self.mean + width
-
-
-def _ratio(a: Floats, b: Floats) -> Floats:
-    return np.divide(a, b, out=np.zeros_like(a), where=b > 0)
-
-
-def _unsure(count: Floats, variance: Floats, theta: Floats) -> Floats:
-    """Return 1/τ − 1 of each count: variance over count, or its sketch's where no key was found."""
-    return np.where(count > 0, _ratio(variance, count), 1 / theta - 1)
 
 
 # The tree's own counts
@@ -164,15 +59,17 @@ def own_counts(tree: Tree) -> LeafCounts:
         return _estimated(tree, tree.estimates)
     weight = tree.weighted_n_node_samples[leaf]
     if tree.classes is not None:
-        return LeafCounts(tree, leaf, n, tree.values[leaf] * weight[:, np.newaxis], n)
+        count = tree.values[leaf] * weight[:, np.newaxis]
+        return LeafCounts(tree.values[leaf], n, count, n, tree=tree, leaf=leaf)
     if tree.criterion == "absolute_error":
         raise ValueError(
             "segments: the leaves of a tree by absolute_error hold medians, no means: "
             "give the rows too, as in segments(model, X, y)"
         )
     spread = tree.impurity[leaf] if tree.criterion == "squared_error" else np.full(len(leaf), np.nan)
+    predicted, one_column, deviation = tree.values[leaf], weight[:, np.newaxis], np.sqrt(spread)
     return LeafCounts(
-        tree, leaf, n, weight[:, np.newaxis], n, mean=tree.values[leaf, 0], deviation=np.sqrt(spread)
+        predicted, n, one_column, n, tree=tree, leaf=leaf, mean=predicted[:, 0], deviation=deviation
     )
 
 
@@ -181,7 +78,8 @@ def _estimated(tree: Tree, known: Estimates) -> LeafCounts:
     count = known.count[leaf]
     n, held = count.sum(axis=1), known.held[leaf]
     variance, theta = known.standard_error[leaf] ** 2, known.theta[leaf]
-    return LeafCounts(tree, leaf, n, count, held, variance, theta, unit="keys")
+    predicted = tree.values[leaf]
+    return LeafCounts(predicted, n, count, held, variance, theta, "keys", tree=tree, leaf=leaf)
 
 
 def counts_of_sketches(model: Any, sketches: SketchSet) -> LeafCounts:
@@ -215,18 +113,19 @@ def counts_of_rows(model: Any, X: Any, y: Any, sample_weight: Any) -> LeafCounts
     w = np.ones(len(at)) if weight is None else weight
     counted = w > 0
     n = np.bincount(place[counted], minlength=len(leaf)).astype(np.float64)
-    sure = _ratio(_sums(place, w, leaf) ** 2, _sums(place, w * w, leaf))
+    sure = share_of(_sums(place, w, leaf) ** 2, _sums(place, w * w, leaf))
     if tree.classes is not None:
         code = class_codes(y, tree.classes)
         count = np.zeros((len(leaf), len(tree.classes)))
         np.add.at(count, (place, code), w)
-        return LeafCounts(tree, leaf, n, count, sure)
+        return LeafCounts(tree.values[leaf], n, count, sure, tree=tree, leaf=leaf)
     total = _sums(place, w, leaf)
     values = _numbers(y)
-    mean = _ratio(_sums(place, w * values, leaf), total)
-    spread = _ratio(_sums(place, w * (values - mean[place]) ** 2, leaf), total)
+    mean = share_of(_sums(place, w * values, leaf), total)
+    spread = share_of(_sums(place, w * (values - mean[place]) ** 2, leaf), total)
     mean = np.where(total > 0, mean, np.nan)
-    return LeafCounts(tree, leaf, n, total[:, np.newaxis], sure, mean=mean, deviation=np.sqrt(spread))
+    predicted, one_column, deviation = tree.values[leaf], total[:, np.newaxis], np.sqrt(spread)
+    return LeafCounts(predicted, n, one_column, sure, tree=tree, leaf=leaf, mean=mean, deviation=deviation)
 
 
 def _sums(place: NDArray[np.int64], values: Floats, leaf: NDArray[np.int64]) -> Floats:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from thetatree.judge.counts import Counts
 from thetatree.judge.leaf_counts import LeafCounts
 from thetatree.judge.proportions import Floats
 
@@ -61,7 +62,7 @@ def ratio(part: Any, whole: Any) -> Floats:
     return np.asarray(np.divide(part, divisor, out=np.full(part.shape, np.nan), where=divisor != 0))
 
 
-def ranked(counts: LeafCounts, target: int | None, level: float) -> Ranking:
+def ranked(counts: Counts, target: int | None, level: float) -> Ranking:
     """Rank by the share of a class, or by the predicted number where there is no class."""
     score = counts.predicted[:, 0 if target is None else target]
     distinct, place = np.unique(-score, return_inverse=True)
@@ -71,7 +72,7 @@ def ranked(counts: LeafCounts, target: int | None, level: float) -> Ranking:
         return np.asarray(np.bincount(place, values, minlength=len(distinct)), dtype=np.float64)
 
     if target is None:
-        assert counts.mean is not None
+        assert isinstance(counts, LeafCounts) and counts.mean is not None
         hits = added(np.where(counts.weight > 0, counts.mean * counts.weight, 0.0))
         lower = upper = np.full(len(distinct), np.nan)
     else:
