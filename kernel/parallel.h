@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <condition_variable>
 #include <cstdint>
 #include <exception>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace thetatree {
@@ -37,6 +39,42 @@ void parallel_for(int n_threads, int64_t n_tasks, const Body& body) {
   for (int thread = 1; thread < n_threads; ++thread) helpers.emplace_back(work, thread);
   work(0);
   for (auto& helper : helpers) helper.join();
+  if (failure) std::rethrow_exception(failure);
+}
+
+// Calls body(task, thread, push) for every task on a stack, to which a body may push more; the last one pushed is
+// taken first. Who takes what is left to chance here, too.
+template <class Task, class Body>
+void parallel_stack(int n_threads, std::vector<Task> stack, const Body& body) {
+  std::mutex lock;
+  std::condition_variable changed;
+  int n_busy = 0;
+  std::exception_ptr failure;
+  parallel_for(n_threads, std::max(1, n_threads), [&](int64_t, int thread) {
+    std::vector<Task> pushed;
+    const auto push = [&](Task task) { pushed.push_back(std::move(task)); };
+    std::unique_lock<std::mutex> guard(lock);
+    for (;;) {
+      changed.wait(guard, [&] { return !stack.empty() || n_busy == 0 || failure; });
+      if (stack.empty() || failure) return;
+      Task task = std::move(stack.back());
+      stack.pop_back();
+      ++n_busy;
+      guard.unlock();
+      std::exception_ptr own;
+      try {
+        body(std::move(task), thread, push);
+      } catch (...) {
+        own = std::current_exception();
+      }
+      guard.lock();
+      --n_busy;
+      if (own && !failure) failure = own;
+      for (Task& next : pushed) stack.push_back(std::move(next));
+      pushed.clear();
+      changed.notify_all();
+    }
+  });
   if (failure) std::rethrow_exception(failure);
 }
 

@@ -146,6 +146,26 @@ Decision ClassIndex::decide_category(int32_t feature, const std::vector<char>& a
   return none_allowed ? outside : inside;
 }
 
+void ClassIndex::find_cut_sides() {
+  cut_sides_.resize(4 * static_cast<size_t>(n_units_));
+  std::vector<char> cells;
+  for (int32_t f = 0; f < static_cast<int32_t>(features_.size()); ++f) {
+    const SketchFeature& feature = features_[f];
+    if (feature.kind == CellKind::category) continue;
+    for (int32_t cut = 0; cut < feature.n_units; ++cut)
+      for (const int which : {0, 1, 2, 3}) {
+        const bool right = which >= 2;
+        cells.assign(feature.n_cells(), right);
+        std::fill(cells.begin(), cells.begin() + cut + 1, !right);
+        cells.back() = which % 2 == 1;
+        const Decision decision = decide(f, cells);
+        cut_sides_[4 * static_cast<size_t>(feature.first_unit + cut) + which] = {
+            decision.theta, decision.base, class_theta(f, cells), decision.in.only(), decision.out.only(),
+            decision.unless_known};
+      }
+  }
+}
+
 // A sketch of the other class that holds every key of these cells tells the class of each of them.
 uint64_t ClassIndex::class_theta(int32_t feature, const std::vector<char>& allowed) const {
   const SketchFeature& f = features_[feature];

@@ -79,6 +79,8 @@ class Slots {
   const int32_t* begin() const { return n_ <= kFew ? few_ : many_.data(); }
   const int32_t* end() const { return begin() + n_; }
   int32_t operator[](int i) const { return begin()[i]; }
+  // The only one, or -1 where there is none.
+  int32_t only() const { return n_ ? begin()[0] : -1; }
 
  private:
   static constexpr int kFew = 4;
@@ -99,6 +101,14 @@ struct Decision {
 
 Decision better(Decision a, Decision b);
 
+// How one side of a cut is decided where nothing else is asked of its feature: the same at every such node, so
+// it is worked out once. A side needs one sketch to be in and one not to be in at most.
+struct CutSide {
+  uint64_t theta = kThetaOne, base = 0;
+  uint64_t told = 0;  // up to where the class is told among these cells
+  int32_t in = -1, out = -1, unless_known = -1;
+};
+
 struct Estimate {
   double held = 0;
   double tau = 1;
@@ -106,7 +116,10 @@ struct Estimate {
   double variance() const { return count() * (1 - tau) / tau; }
 };
 
-// All held keys of a class, each with its slots; and each slot with its keys.
+// All held keys of a class, in the order of their hashes, each with its slots.
+//
+// Keys of small hashes are held by many sketches, and have a row of bits each; as hashes grow fewer sketches reach
+// that far, and from some hash on a key has a list of its slots, and a slot a list of its keys.
 //
 // Of most sets the root needs no such lists: its counts are the sketches' own. A class whose sketches are
 // its own alone is therefore flat until `list` is called, with the θ above which no node below the root
@@ -117,7 +130,9 @@ class ClassIndex {
              const std::vector<SketchFeature>& features);
 
   // Features whose known sketch is one and the same are missing together (the tags of one column).
-  bool missing_together(int32_t a, int32_t b) const;
+  bool missing_together(int32_t a, int32_t b) const { return a != b && group_[a] >= 0 && group_[a] == group_[b]; }
+  // All that are missing together with a feature, itself included; none where nothing is.
+  const std::vector<int32_t>& missing_with(int32_t feature) const { return groups_[group_[feature] + 1]; }
   // The best sketch, or union of sketches, that holds every key of the class below its θ.
   uint64_t cover_theta() const { return cover_theta_; }
 
@@ -129,21 +144,32 @@ class ClassIndex {
   int64_t covered_below(uint64_t theta) const;
 
   int64_t n_keys() const { return static_cast<int64_t>(hash_.size()); }
-  int64_t n_slots() const { return static_cast<int64_t>(theta_.size()); }
   uint64_t hash(int64_t key) const { return hash_[key]; }
   uint64_t theta(int32_t slot) const { return theta_[slot]; }
   bool none_is_empty(int32_t feature) const { return none_empty_[feature] != 0; }
   bool has_known(int32_t feature) const { return exists_[known_slot(feature)]; }
   int64_t n_features() const { return static_cast<int64_t>(features_.size()); }
-  const uint32_t* slots_begin(int64_t key) const { return slot_.data() + slot_start_[key]; }
-  const uint32_t* slots_end(int64_t key) const { return slot_.data() + slot_start_[key + 1]; }
-  const uint32_t* keys_begin(int32_t slot) const { return posting_.data() + posting_start_[slot]; }
-  const uint32_t* keys_end(int32_t slot) const { return posting_.data() + posting_start_[slot + 1]; }
 
+  // A column for each sketch that there is.
+  int32_t column(int32_t slot) const { return column_[slot]; }
+  int64_t n_columns() const { return 64 * n_words_; }
+  // The keys before this one have rows, the others lists (of columns).
+  int64_t n_rows() const { return n_rows_; }
+  int64_t n_words() const { return n_words_; }
+  const uint64_t* rows() const { return rows_.data(); }
+  const uint32_t* columns_begin(int64_t key) const { return list_.data() + list_start_[key - n_rows_]; }
+  const uint32_t* columns_end(int64_t key) const { return list_.data() + list_start_[key - n_rows_ + 1]; }
+  const uint32_t* listed_begin(int32_t slot) const { return posting_.data() + posting_start_[column_[slot]]; }
+  const uint32_t* listed_end(int32_t slot) const { return posting_.data() + posting_start_[column_[slot] + 1]; }
+
+  // The two sides of a cut between a unit and the next; `missing`: with the missing keys.
+  const CutSide& cut_side(int32_t unit, bool right, bool missing) const {
+    return cut_sides_[4 * static_cast<size_t>(unit) + 2 * right + missing];
+  }
   // The best decision for a set of allowed cells.
   Decision decide(int32_t feature, const std::vector<char>& allowed) const;
-  // Sets a bit for each of these keys, ascending, that a slot holds.
-  void mark(int32_t slot, const std::vector<uint32_t>& keys, uint8_t bit, std::vector<uint8_t>& marks) const;
+  // Sets a bit for each of these keys with lists, ascending, that a slot holds.
+  void mark(int32_t slot, const uint32_t* keys, int64_t n, uint8_t bit, uint8_t* marks) const;
   // Up to where the class itself is told, once a key is in these cells of a feature; without any, as such.
   uint64_t class_theta() const { return class_theta_; }
   uint64_t class_theta(int32_t feature, const std::vector<char>& allowed) const;
@@ -159,20 +185,30 @@ class ClassIndex {
   Decision decide_cuts(int32_t feature, const std::vector<char>& allowed) const;
   Decision decide_category(int32_t feature, const std::vector<char>& allowed) const;
   Decision decide_known(int32_t feature, bool known) const;
+  void find_groups(const std::vector<int64_t>& known);
   void find_empty_cells();
   void find_cover();
+  void find_cut_sides();
 
   struct Held {
     uint64_t hash;
     uint32_t slot;
   };
+  struct Cursor {
+    const uint64_t *at, *last;
+    int32_t slot;
+  };
+  uint64_t list_rows(uint64_t limit, std::vector<Cursor>& cursors);
+  void list_lists(uint64_t limit, uint64_t low, int64_t n, std::vector<Cursor>& cursors);
   static void sort_by_hash(std::vector<Held>& items, std::vector<Held>& swap, uint64_t low);
   std::vector<Held> held_hashes() const;
   void restrict_to(const SketchBuffer& sketches, const ClassSource& source, std::vector<Held>& held);
   bool widen(const SketchBuffer& sketches, const ClassSource& source, std::vector<Held>& held);
   void index(std::vector<Held>&& held);
-  void start_index(int64_t n_held);
+  void start_index();
   void add_to_index(const std::vector<Held>& held);
+  void add_rows(const std::vector<Held>& held);
+  void add_lists(const std::vector<Held>& held);
   void end_index();
 
   const std::vector<SketchFeature>& features_;
@@ -180,7 +216,8 @@ class ClassIndex {
   std::vector<const uint64_t*> first_, last_;  // by slot: its sketch's hashes
   int32_t n_units_ = 0;
   int32_t total_slot_ = 0;
-  std::vector<int64_t> known_source_;  // by feature: which sketch says what is known
+  std::vector<int32_t> group_;                // by feature: which others are missing with it; -1: none
+  std::vector<std::vector<int32_t>> groups_;  // the first is empty
   std::vector<int32_t> cover_;         // slots whose union holds every key of the class
   uint64_t cover_theta_ = 0;
   std::vector<uint64_t> theta_;        // by slot
@@ -189,9 +226,14 @@ class ClassIndex {
   uint64_t class_theta_ = kThetaOne;
   bool told_by_own_ = false;
   std::vector<uint64_t> hash_;
-  std::vector<int64_t> slot_start_, posting_start_;
-  std::vector<uint32_t> slot_, posting_;
+  std::vector<int32_t> column_;  // by slot
+  int64_t n_words_ = 0, n_rows_ = 0;
+  std::vector<uint64_t> rows_;
+  bool ends_rows_ = false;
+  std::vector<int64_t> list_start_, posting_start_;
+  std::vector<uint32_t> list_, posting_;  // columns by key, keys by column
   std::vector<char> none_empty_;  // by feature: no held key is outside all categories
+  std::vector<CutSide> cut_sides_;  // by unit, right, missing
 };
 
 }  // namespace thetatree

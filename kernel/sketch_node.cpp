@@ -4,6 +4,8 @@
 #include <numeric>
 #include <utility>
 
+#include "bit_columns.h"
+
 namespace thetatree {
 namespace {
 
@@ -17,6 +19,30 @@ std::vector<uint32_t> all_keys(const ClassIndex& index, uint64_t theta) {
   std::vector<uint32_t> keys(index.keys_below(theta));
   std::iota(keys.begin(), keys.end(), 0u);
   return keys;
+}
+
+// Bits of a row, word by word.
+struct Bits {
+  int64_t word;
+  uint64_t bits;
+};
+
+std::vector<Bits> bits_of(const ClassIndex& index, const Slots& slots) {
+  std::vector<Bits> out;
+  for (const int32_t slot : slots) {
+    if (slot < 0) continue;
+    const int32_t column = index.column(slot);
+    const auto found = std::find_if(out.begin(), out.end(), [&](const Bits& some) { return some.word == column / 64; });
+    if (found != out.end()) found->bits |= 1ULL << (column % 64);
+    else out.push_back({column / 64, 1ULL << (column % 64)});
+  }
+  return out;
+}
+
+bool any_of(const uint64_t* row, const std::vector<Bits>& some) {
+  uint64_t found = 0;
+  for (const Bits& bits : some) found |= row[bits.word] & bits.bits;
+  return found != 0;
 }
 
 }  // namespace
@@ -47,9 +73,10 @@ void ClassNode::take(const Constraints& constraints) {
   told_ = all.told;
   tau_ = all.tau();
   bound_.assign(index_->n_features(), 0);
-  for (const Constraint& constraint : constraints)
-    for (int32_t f = 0; f < index_->n_features(); ++f)
-      bound_[f] = bound_[f] || f == constraint.feature || index_->missing_together(f, constraint.feature);
+  for (const Constraint& constraint : constraints) {
+    bound_[constraint.feature] = 1;
+    for (const int32_t f : index_->missing_with(constraint.feature)) bound_[f] = 1;
+  }
 }
 
 // Values that are missing together (the tags of one column): who is known for one is known for all, and no key
@@ -150,18 +177,46 @@ void ClassNode::list_from(const std::vector<uint32_t>& keys, size_t first_decisi
 
 void ClassNode::keep(const Decision& decision) {
   if (decision.everything) return;
-  constexpr uint8_t kIn = 1, kOut = 2, kKnown = 4;
-  std::vector<uint8_t> marks(keys_.size(), 0);
-  for (const int32_t slot : decision.in) index_->mark(slot, keys_, kIn, marks);
-  for (const int32_t slot : decision.out) index_->mark(slot, keys_, kOut, marks);
-  if (decision.unless_known >= 0) index_->mark(decision.unless_known, keys_, kKnown, marks);
-  size_t kept = 0;
-  for (size_t i = 0; i < keys_.size(); ++i) {
-    const bool in = !decision.needs_in || (marks[i] & kIn) || (decision.unless_known >= 0 && !(marks[i] & kKnown));
+  const int64_t n = first_listed();
+  const int64_t kept = keep_rows(decision, n);
+  keys_.resize(keep_lists(decision, n, kept));
+}
+
+// Keeps those of the first n keys, which have rows; returns how many.
+int64_t ClassNode::keep_rows(const Decision& decision, int64_t n) {
+  const auto in = bits_of(*index_, decision.in), out = bits_of(*index_, decision.out);
+  const auto known = bits_of(*index_, {decision.unless_known});
+  const bool anyone = !decision.needs_in, unknown = decision.unless_known >= 0;
+  int64_t kept = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    const uint64_t* row = index_->rows() + keys_[i] * index_->n_words();
+    const bool passes = (anyone || any_of(row, in) || (unknown && !any_of(row, known))) && !any_of(row, out);
     keys_[kept] = keys_[i];
+    kept += passes;
+  }
+  return kept;
+}
+
+// The same for the others; `kept` are kept already.
+int64_t ClassNode::keep_lists(const Decision& decision, int64_t from, int64_t kept) {
+  constexpr uint8_t kIn = 1, kOut = 2, kKnown = 4;
+  const int64_t n = static_cast<int64_t>(keys_.size()) - from;
+  std::vector<uint8_t> marks(n, 0);
+  const auto mark = [&](int32_t slot, uint8_t bit) { index_->mark(slot, keys_.data() + from, n, bit, marks.data()); };
+  for (const int32_t slot : decision.in) mark(slot, kIn);
+  for (const int32_t slot : decision.out) mark(slot, kOut);
+  if (decision.unless_known >= 0) mark(decision.unless_known, kKnown);
+  for (int64_t i = 0; i < n; ++i) {
+    const bool in = !decision.needs_in || (marks[i] & kIn) || (decision.unless_known >= 0 && !(marks[i] & kKnown));
+    keys_[kept] = keys_[from + i];
     kept += in && !(marks[i] & kOut);
   }
-  keys_.resize(kept);
+  return kept;
+}
+
+// Where in the list the keys with lists begin.
+int64_t ClassNode::first_listed() const {
+  return std::lower_bound(keys_.begin(), keys_.end(), static_cast<uint32_t>(index_->n_rows())) - keys_.begin();
 }
 
 int64_t ClassNode::size_below(uint64_t tau) const {
@@ -172,27 +227,37 @@ int64_t ClassNode::size_below(uint64_t tau) const {
 }
 
 void ClassNode::count() const {
-  all_.assign(index_->n_slots(), 0);
+  all_.assign(index_->n_columns(), 0);
   const int64_t n_low = size_below(tau_);
-  for (int64_t i = 0; i < static_cast<int64_t>(keys_.size()); ++i) {
-    if (i == n_low) low_ = all_;
-    for (const uint32_t* slot = index_->slots_begin(keys_[i]); slot != index_->slots_end(keys_[i]); ++slot)
-      ++all_[*slot];
-  }
-  if (n_low == static_cast<int64_t>(keys_.size())) low_ = all_;
+  add_slots(0, n_low);
+  low_ = all_;
+  add_slots(n_low, static_cast<int64_t>(keys_.size()));
   counted_ = true;
+}
+
+// Counts the slots of some of the list's keys.
+void ClassNode::add_slots(int64_t from, int64_t to) const {
+  const int64_t with_rows = std::clamp(first_listed(), from, to);
+  add_bits(index_->rows(), index_->n_words(), keys_.data() + from, with_rows - from, all_.data());
+  for (int64_t i = with_rows; i < to; ++i)
+    for (const uint32_t* column = index_->columns_begin(keys_[i]); column != index_->columns_end(keys_[i]); ++column)
+      ++all_[*column];
 }
 
 // Keys of the list below tau that a slot holds.
 int64_t ClassNode::bits(int32_t slot, uint64_t tau) const {
   if (index_->flat()) return index_->held_below(slot, tau);
   if (!counted_) count();
-  if (tau >= std::min(index_->theta(slot), decided_)) return all_[slot];
-  if (tau == tau_) return low_[slot];
-  const int64_t last = index_->keys_below(tau);
+  const int32_t column = index_->column(slot);
+  if (tau >= std::min(index_->theta(slot), decided_)) return all_[column];
+  if (tau == tau_) return low_[column];
+  const int64_t last = index_->keys_below(tau), with_rows = first_listed();
+  const auto own = bits_of(*index_, {slot});
   int64_t n = 0;
-  auto key = keys_.begin();
-  for (const uint32_t* held = index_->keys_begin(slot); held != index_->keys_end(slot) && *held < last; ++held) {
+  for (int64_t i = 0; i < with_rows && keys_[i] < last; ++i)
+    n += any_of(index_->rows() + keys_[i] * index_->n_words(), own);
+  auto key = keys_.begin() + with_rows;
+  for (const uint32_t* held = index_->listed_begin(slot); held != index_->listed_end(slot) && *held < last; ++held) {
     key = std::lower_bound(key, keys_.end(), *held);
     if (key == keys_.end()) break;
     n += *key == *held;
@@ -215,13 +280,27 @@ Estimate ClassNode::own() const {
   return {static_cast<double>(size_below(tau_)), as_share(tau_)};
 }
 
+// What τ becomes with one decision more.
+uint64_t ClassNode::tau_with(uint64_t theta, uint64_t base, uint64_t told) const {
+  told = std::max(told_, told);
+  base = std::max(base_, base);
+  if (index_->told_by_own()) base = std::max(base, told);
+  return std::min({base, told, decided_, theta});
+}
+
+Estimate ClassNode::among(const CutSide& side) const {
+  const uint64_t tau = tau_with(side.theta, side.base, side.told);
+  const int64_t all = side.in < 0 || side.unless_known >= 0 ? size_below(tau) : 0;
+  int64_t n = side.in < 0 ? all : bits(side.in, tau);
+  if (side.unless_known >= 0) n += all - bits(side.unless_known, tau);
+  if (side.out >= 0) n -= bits(side.out, tau);
+  return {static_cast<double>(n), as_share(tau)};
+}
+
 Estimate ClassNode::among(int32_t feature, const std::vector<char>& allowed) const {
   if (stands_alone(feature)) {  // then the node stays decided as it is
     const Decision decision = index_->decide(feature, allowed);
-    const uint64_t told = std::max(told_, index_->class_theta(feature, allowed));
-    uint64_t base = std::max(base_, decision.base);
-    if (index_->told_by_own()) base = std::max(base, told);
-    const uint64_t tau = std::min({base, told, decided_, decision.theta});
+    const uint64_t tau = tau_with(decision.theta, decision.base, index_->class_theta(feature, allowed));
     return {held(decision, tau), as_share(tau)};
   }
   Constraints with;

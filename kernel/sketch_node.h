@@ -20,6 +20,10 @@ class ClassNode {
   Estimate own() const;
   // The keys that are also in these cells of a feature. `constraints` are the node's.
   Estimate among(int32_t feature, const std::vector<char>& allowed) const;
+  // The same for a side of a cut, of a feature that `stands_alone`.
+  Estimate among(const CutSide& side) const;
+  // Whether nothing that the node asks has to do with the feature.
+  bool stands_alone(int32_t feature) const { return !bound_[feature]; }
   // Counts the slots now; otherwise the first question does.
   void count() const;
   uint64_t tau() const { return tau_; }
@@ -29,10 +33,14 @@ class ClassNode {
   void take(const Constraints& constraints);
   void list_from(const std::vector<uint32_t>& keys, size_t first_decision);
   void keep(const Decision& decision);
-  bool stands_alone(int32_t feature) const { return !bound_[feature]; }
+  int64_t keep_rows(const Decision& decision, int64_t n);
+  int64_t keep_lists(const Decision& decision, int64_t from, int64_t kept);
+  void add_slots(int64_t from, int64_t to) const;
+  int64_t first_listed() const;
   int64_t bits(int32_t slot, uint64_t tau) const;
   int64_t size_below(uint64_t tau) const;
   double held(const Decision& decision, uint64_t tau) const;
+  uint64_t tau_with(uint64_t theta, uint64_t base, uint64_t told) const;
 
   // What decides some constraints together: θ of decisions, base and class.
   struct Resolved {
@@ -57,7 +65,7 @@ class ClassNode {
   uint64_t tau_ = kThetaOne;
   std::vector<uint32_t> keys_;
   mutable bool counted_ = false;
-  mutable std::vector<int32_t> all_, low_;  // by slot: keys in the list; those below tau()
+  mutable std::vector<int32_t> all_, low_;  // by column: keys in the list; those below tau()
 };
 
 }  // namespace thetatree

@@ -487,6 +487,24 @@ def test_same_set_same_tree():
         assert grown(sources, rules) == grown(again, rules)
 
 
+def test_threads_do_not_show():
+    """With keys enough for several threads: nodes are taken in any order, and the tree is the same."""
+    rng = np.random.default_rng(21)
+    n = 60_000
+    flags = rng.random((n, 70)) < np.geomspace(0.5, 0.01, 70)
+    y = (rng.random(n) < 0.2 + 0.3 * flags[:, 0] + 0.2 * flags[:, 3] * flags[:, 5]).astype(int)
+    rows = pd.DataFrame(flags, columns=[f"f{i:02d}" for i in range(70)]).assign(id=np.arange(n), y=y)
+    made = tt.sketch(rows, "id", "y", lg_k=11)
+    for limits in ({"max_depth": 8}, {"max_leaf_nodes": 40}, {"max_features": 9, "random_state": 3}):
+        trees = [
+            ThetaTree(significance=None, n_jobs=n_jobs, **limits).fit(made).tree_ for n_jobs in (1, 2, 5)
+        ]
+        assert trees[0].n_leaves > 20
+        for other in trees[1:]:
+            for name, array in trees[0].arrays().items():
+                assert np.array_equal(array, other.arrays()[name], equal_nan=True), name
+
+
 def test_the_oracle_counts_the_root_by_the_rows():
     """With everything exact, the oracle's candidates are those of `thetatree.candidates`."""
     rng = np.random.default_rng(8)

@@ -315,6 +315,41 @@ def test_sketches_of_all_keys_decide_for_a_class_too():
     assert got == below((f & own) - g, tau)
 
 
+def flags_from_common_to_rare(rng, n):
+    """150 of them: more than two words of bits, and hashes that few of their sketches reach."""
+    return {
+        f"f{i:03d}": {key for key in KEYS if rng.random() < share}
+        for i, share in enumerate(np.geomspace(0.6, 0.002, n))
+    }
+
+
+@pytest.mark.parametrize("crowded", [False, True])
+def test_keys_of_many_sketches_and_keys_of_few(crowded):
+    """The former are kept as rows of bits, the latter as lists: both tell the true keys."""
+    rng = np.random.default_rng(5)
+    hashes = dict(enumerate(sketched.HASH))
+    if crowded:  # no hash function gives so many hashes side by side
+        hashes |= {key: 2**50 + i for i, key in enumerate(KEYS[:400])}
+    flags = flags_from_common_to_rare(rng, 150)
+
+    def image(keys):
+        return naive.image(naive.Sketch.of([hashes[key] for key in keys], 64))
+
+    made = tt.SketchSet.from_sketches(
+        {"p": {"total": image(KEYS), **{f: image(keys) for f, keys in flags.items()}}}
+    )
+    for _ in range(60):
+        names = rng.choice(sorted(flags), int(rng.integers(1, 5)), replace=False)
+        present = rng.random(len(names)) < 0.5
+        truth = {*KEYS}
+        for name, there in zip(names, present, strict=True):
+            truth = truth & flags[name] if there else truth - flags[name]
+        got, tau = resolved(
+            made, {name: [int(t), int(not t), 0] for name, t in zip(names, present, strict=True)}
+        )
+        assert got == {hashes[key] for key in truth if tau >= 1 or hashes[key] / 2**63 < tau}
+
+
 def test_hashes_that_no_hash_function_gave():
     """Crowded together but for one: put in order all the same, and not by inserting each."""
     keys = np.append(np.arange(1, 60_001, dtype=np.uint64), np.uint64(1) << np.uint64(62))
