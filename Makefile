@@ -49,8 +49,10 @@ format: setup ## let ruff put the code in order
 sanitize: setup ## the tests on a kernel built with the address and undefined-behaviour sanitizers
 	sh tests/sanitize.sh $(BIN)/python
 
-docs: setup ## check that every code block of the documentation runs
-	$(BIN)/python -m pytest -q tests/test_documentation.py
+docs: setup ## build the site into site/, strictly, and run every code block of it
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --editable ".[docs]"
+	$(BIN)/mkdocs build --strict
+	$(BIN)/python -m pytest -q tests/test_documentation.py tests/test_reference.py
 
 clean: ## remove what was built
 	rm -rf build dist site $(VENV) demo-output .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .hypothesis
