@@ -136,7 +136,8 @@ def test_the_public_names():
     for name in NAMES:
         assert getattr(tt, name) is not None
     assert tt.export.__all__ == ["to_text"]
-    assert tt.judge.__all__ == ["binomial_p", "cross_validate", "search", "segments", "upper_error", "wilson"]
+    names = "DecisionStrategy binomial_p cross_validate search segments upper_error wilson"
+    assert tt.judge.__all__ == names.split()
     for name in ("impurity", "score", "partitions"):
         assert callable(getattr(tt.criteria, name))
     with pytest.raises(AttributeError, match=r"no attribute 'nonsense'"):

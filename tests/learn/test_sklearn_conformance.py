@@ -13,13 +13,18 @@ import json, sys, warnings
 warnings.simplefilter("ignore")
 from sklearn.utils.estimator_checks import check_estimator
 import thetatree as tt
-results = check_estimator(getattr(tt, sys.argv[1])(), on_fail=None, on_skip=None)
+wrapped = {"DecisionStrategy": lambda: tt.judge.DecisionStrategy(tt.CARTClassifier(max_depth=3))}
+make = wrapped.get(sys.argv[1]) or getattr(tt, sys.argv[1])
+results = check_estimator(make(), on_fail=None, on_skip=None)
 keys = ("check_name", "status", "exception", "expected_to_fail")
 print(json.dumps([[r[key] for key in keys] for r in results], default=repr))
 """
 
 
-@pytest.mark.parametrize("name", ["AIDRegressor", "CARTClassifier", "CARTRegressor", "THAIDClassifier"])
+NAMES = ["AIDRegressor", "CARTClassifier", "CARTRegressor", "DecisionStrategy", "THAIDClassifier"]
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_check_estimator(name):
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, name],

@@ -14,6 +14,7 @@ from thetatree.judge.cross_validation import cross_validate
 from thetatree.judge.proportions import binomial_p, wilson
 from thetatree.judge.search import search
 from thetatree.judge.segments import segments
+from thetatree.judge.strategy import DecisionStrategy
 from thetatree.tree.error_limits import upper_error
 
-__all__ = ["binomial_p", "cross_validate", "search", "segments", "upper_error", "wilson"]
+__all__ = ["DecisionStrategy", "binomial_p", "cross_validate", "search", "segments", "upper_error", "wilson"]

@@ -59,10 +59,7 @@ class Counts:
 
         count, weight = added(self.count), added(self.weight)
         # Σw² of a group is weight² / sure.
-        squares = added(
-            np.divide(self.weight**2, self.sure, out=np.zeros_like(self.sure), where=self.sure > 0)
-        )
-        sure = np.divide(weight**2, squares, out=np.zeros(n_groups), where=squares > 0)
+        sure = share_of(weight**2, added(share_of(self.weight**2, self.sure)))
         theta = None
         if self.theta is not None:
             theta = np.ones_like(count)
@@ -81,16 +78,25 @@ class Counts:
         """
         groups = np.arange(len(self.n))
         hits, weight = self.count[groups, klass], self.weight
-        rate = np.divide(hits, weight, out=np.zeros_like(weight), where=weight > 0)
-        sure = self.sure
-        if self.variance is not None:
-            sure = self._worth(klass, rate)
+        rate = share_of(hits, weight)
+        sure = self.sure if self.variance is None else self._worth(klass)
         exact = np.isinf(sure)
         cases = np.where(exact, 1.0, sure)
         lower, upper = wilson(np.clip(rate * cases, 0, cases), cases, level)
         return np.where(exact, rate, lower), np.where(exact, rate, upper)
 
-    def _worth(self, klass: NDArray[np.int64], rate: Floats) -> Floats:
+    def cases(self, klass: NDArray[np.int64]) -> Floats:
+        """Return how many independent cases each group's share of a class is worth, as a sample.
+
+        Rows are a sample of those to come. So are keys, of which only some are held: n keys found at
+        threshold τ are worth the nτ held ones.
+        """
+        if self.variance is None:
+            return self.sure
+        worth = self._worth(klass)
+        return np.where(np.isinf(worth), self.weight, share_of(self.weight, 1 + share_of(self.weight, worth)))
+
+    def _worth(self, klass: NDArray[np.int64]) -> Floats:
         """Return how many sure cases a group's estimated share is worth; infinite where all is exact."""
         assert self.variance is not None and self.theta is not None
         groups = np.arange(len(self.n))
@@ -100,14 +106,12 @@ class Counts:
         others[groups, klass] = 0
         spread = self.variance.copy()
         spread[groups, klass] = 0
-        unsure[groups, klass] = (
-            0  # where no other key was found, the coarsest of the others' sketches decides
-        )
-        rest = np.where(
-            others.sum(axis=1) > 0, share_of(spread.sum(axis=1), others.sum(axis=1)), unsure.max(axis=1)
-        )
-        scale = (1 - rate) * own + rate * rest
+        unsure[groups, klass] = 0
+        n = others.sum(axis=1)  # where no other key was found, the coarsest of the others' sketches decides
+        rest = np.where(n > 0, share_of(spread.sum(axis=1), n), unsure.max(axis=1))
         weight = self.weight
+        rate = share_of(self.count[groups, klass], weight)
+        scale = (1 - rate) * own + rate * rest
         return np.where(scale > 0, share_of(weight, scale), np.where(weight > 0, np.inf, 0.0))
 
 

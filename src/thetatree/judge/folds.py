@@ -141,7 +141,9 @@ class _SketchFold:
     def judge(self, estimator: Any, bins: int) -> Judged:
         model = clone(estimator).fit(self.grown_on, **self.fit_params)
         counts = counts_of_sketches(model, self.held_out)
-        return Judged(class_scores(counts, bins), model, counts, counts.tree.classes)
+        classes = getattr(model, "leaf_classes_", None)
+        chosen = None if classes is None else classes[counts.leaf]
+        return Judged(class_scores(counts, bins, chosen), model, counts, counts.tree.classes)
 
 
 @dataclass(frozen=True)

@@ -105,6 +105,7 @@ def counts_of_rows(model: Any, X: Any, y: Any, sample_weight: Any) -> LeafCounts
     tree = judged_tree(model)
     at = leaves_of_rows(model, X)
     y = np.asarray(y)
+    y = y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
     if y.shape != (len(at),):
         raise ValueError(f"segments: y must hold one value per row, {len(at)} in all; its shape is {y.shape}")
     weight = read_weights(sample_weight, len(at))

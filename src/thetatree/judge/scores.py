@@ -17,25 +17,28 @@ LESS_IS_BETTER = ("log_loss", "brier", "calibration_error", "rmse", "mae")
 _LEAST = float(np.finfo(np.float64).eps)
 
 
-def class_scores(counts: Counts, bins: int) -> dict[str, float]:
+def class_scores(counts: Counts, bins: int, chosen: NDArray[np.int64] | None = None) -> dict[str, float]:
     """Return accuracy, AUC, log loss, Brier score and expected calibration error.
 
     AUC of more than two classes is the mean of each against the others; a class without cases has none. The
     Brier score is that of the second class, or of more than two classes the sum over them. The calibration
-    error is about the second class, or about the class that is predicted.
+    error is about the second class, or about the likeliest. `chosen` says which class each group was given,
+    -1 for none, where that is not the likeliest.
     """
     p, count = counts.predicted, counts.count
     total = count.sum()
-    chosen = p.argmax(axis=1)
+    likeliest = p.argmax(axis=1)
+    given = likeliest if chosen is None else chosen
+    right = np.where(given >= 0, count[np.arange(len(p)), given], 0.0)
     two = p.shape[1] == 2
     sure = np.clip(p, _LEAST, 1 - _LEAST)
     off = (p**2).sum(axis=1, keepdims=True) - 2 * p + 1  # Σ (p − 1 of the true class)², by true class
     return {
-        "accuracy": float(ratio(count[np.arange(len(p)), chosen].sum(), total)),
+        "accuracy": float(ratio(right.sum(), total)),
         "auc": _auc(counts),
         "log_loss": float(ratio(-(count * np.log(sure)).sum(), total)),
         "brier": float(ratio((count * off).sum(), total)) / (2 if two else 1),
-        "calibration_error": _calibration_error(counts, np.ones_like(chosen) if two else chosen, bins),
+        "calibration_error": _calibration_error(counts, np.ones_like(likeliest) if two else likeliest, bins),
     }
 
 
