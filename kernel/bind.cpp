@@ -15,6 +15,7 @@
 #include "prune.h"
 #include "route.h"
 #include "special.h"
+#include "value_order.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -67,7 +68,7 @@ void append_views(const AnyArray& array, std::vector<View>& views) {
 // Coded columns together with the arrays that they look at.
 class PyColumns {
  public:
-  PyColumns(int64_t n_rows, int n_threads) : columns(n_rows, n_threads) {
+  PyColumns(int64_t n_rows, int n_threads, int most_bins) : columns(n_rows, n_threads, most_bins) {
     if (n_rows >= int64_t{1} << 31)
       throw std::invalid_argument("more than 2^31 - 1 rows: sample them, or sketch them");
   }
@@ -148,6 +149,8 @@ GrowRules read_rules(const nb::dict& rules) {
   out.force = field<int64_t>(rules, "force");
   out.largest_first = field<bool>(rules, "largest_first");
   out.trace = out.each_best = field<bool>(rules, "trace");
+  out.binned_from = field<int64_t>(rules, "binned_from");
+  out.listed_to = std::min(field<int64_t>(rules, "listed_to"), ValueLists::kMostRows);
   out.n_threads = field<int>(rules, "n_threads");
   return out;
 }
@@ -457,7 +460,7 @@ NB_MODULE(_kernel, m) {
   bind_sketch(m);
   using namespace thetatree;
   nb::class_<PyColumns>(m, "Columns")
-      .def(nb::init<int64_t, int>(), "n_rows"_a, "n_threads"_a)
+      .def(nb::init<int64_t, int, int>(), "n_rows"_a, "n_threads"_a, "most_bins"_a = 0)
       .def("add_numbers", &PyColumns::add_numbers, "arrays"_a)
       .def("add_flags", &PyColumns::add_flags, "arrays"_a)
       .def("add_category", &PyColumns::add_category, "codes"_a, "levels"_a, nb::keep_alive<1, 2>())

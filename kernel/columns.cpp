@@ -5,6 +5,7 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "bins.h"
 #include "isa.h"
 #include "parallel.h"
 #include "rank.h"
@@ -125,7 +126,8 @@ void Columns::add_numbers(const std::vector<View>& views) {
   if (!binary.empty()) pack(binary, views, is_binary);
   for (int64_t j = 0; j < n; ++j)
     if (!is_binary[j]) general.push_back(j);
-  code_numbers(general, views);
+  if (most_bins_ > 0) bin_numbers(general, views);
+  else rank_numbers(general, views);
 }
 
 // Packs the named columns (features counted from the first view); one that turns out not to be binary
@@ -191,7 +193,7 @@ void Columns::pack(const std::vector<int64_t>& features, const std::vector<View>
   }
 }
 
-void Columns::code_numbers(const std::vector<int64_t>& features, const std::vector<View>& views) {
+void Columns::rank_numbers(const std::vector<int64_t>& features, const std::vector<View>& views) {
   const int64_t base = n_features() - static_cast<int64_t>(views.size());
   const int64_t n = static_cast<int64_t>(features.size());
   const int64_t n_groups = (n + kGroup - 1) / kGroup;
@@ -209,8 +211,57 @@ void Columns::code_numbers(const std::vector<int64_t>& features, const std::vect
                   columns_[base + feature], scratch[thread]);
     }
   });
-  for (int64_t j = n - 1; j >= 0; --j)
-    if (infinite[j]) first_infinite_ = base + features[j];
+  note_infinite(infinite, features, base);
+}
+
+// Codes a column of at most most_bins_ values exactly; false where it has more.
+bool Columns::code_few(const View& view, Column& column, char& infinite) const {
+  std::vector<double> values;
+  gather({view}, {0}, 0, 1, n_rows_, values);
+  if (!rank_few(values.data(), n_rows_, most_bins_, column)) return false;
+  infinite = infinite_among(values.data(), n_rows_);
+  return true;
+}
+
+void Columns::bin_numbers(const std::vector<int64_t>& features, const std::vector<View>& views) {
+  const int64_t base = n_features() - static_cast<int64_t>(views.size());
+  const int64_t n = static_cast<int64_t>(features.size());
+  const int n_threads = n_rows_ * n > 20000 ? n_threads_ : 1;
+  std::vector<char> infinite(n);
+  parallel_for(n_threads, n, [&](int64_t j, int) {
+    const View& view = views[features[j]];
+    Column& column = columns_[base + features[j]];
+    if (!choose_edges(view, n_rows_, most_bins_, false, column) && !code_few(view, column, infinite[j]))
+      choose_edges(view, n_rows_, most_bins_, true, column);
+  });
+  std::vector<const View*> of_binned;
+  std::vector<Column*> binned;
+  std::vector<int64_t> which;
+  for (int64_t j = 0; j < n; ++j) {
+    Column& column = columns_[base + features[j]];
+    if (column.store != Store::binned) continue;
+    of_binned.push_back(&views[features[j]]);
+    binned.push_back(&column);
+    which.push_back(j);
+  }
+  const Binner binner(of_binned, binned);
+  std::vector<BinMarks> marks(std::max(1, n_threads), BinMarks(static_cast<int64_t>(binned.size())));
+  parallel_chunks(n_threads, binned.empty() ? 0 : n_rows_, 1 << 13,
+                  [&](int64_t begin, int64_t end, int thread) { binner.rows(begin, end, marks[thread]); });
+  for (size_t j = 0; j < binned.size(); ++j) {
+    binned[j]->narrow = true;
+    for (const BinMarks& of_thread : marks) {
+      binned[j]->has_missing |= of_thread.missing[j] != 0;
+      binned[j]->narrow &= !of_thread.wide[j];
+      infinite[which[j]] |= of_thread.infinite[j];
+    }
+  }
+  note_infinite(infinite, features, base);
+}
+
+void Columns::note_infinite(const std::vector<char>& infinite, const std::vector<int64_t>& features, int64_t base) {
+  const auto found = std::find(infinite.begin(), infinite.end(), 1);
+  if (found != infinite.end() && first_infinite_ < 0) first_infinite_ = base + features[found - infinite.begin()];
 }
 
 void Columns::add_flags(const std::vector<View>& views) {
@@ -315,7 +366,8 @@ uint32_t Columns::code(int64_t feature, int64_t row) const {
   const Column& c = columns_[feature];
   switch (c.store) {
     case Store::packed: return bit(c.slot, row);
-    case Store::u8: return c.codes8[row];
+    case Store::u8:
+    case Store::binned: return c.codes8[row];
     case Store::u16: return c.codes16[row];
     case Store::u32: return c.codes32[row];
     case Store::sparse: break;

@@ -3,7 +3,8 @@
 //   code     the rank of a value among the distinct values of its column; a missing value has the code
 //            `levels`, one above the highest. A cut between two values is a cut between two codes, so
 //            every exact threshold of the caller's float64 can be told from its neighbours.
-//   bin      a run of neighbouring codes that holds about 1/254 of the rows; a code with as many rows is alone
+//   binned   a number of more than 255 values: its code is a bin, a run of neighbouring values that holds about
+//            1/250 of the rows. A search counts bins, and looks at the values only of those that it opens.
 //   packed   a column of 0/1 without missing values: one bit a row, 64 columns to a word, row-major,
 //            so that one pass counts 64 columns at a time.
 //   sparse   a row-wise matrix of which only the non-zero entries are held.
@@ -11,7 +12,9 @@
 // The caller's values are kept in sight (View) and read again only to place a threshold.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -20,7 +23,23 @@
 namespace thetatree {
 
 enum class Kind : uint8_t { flag = 0, number = 1, category = 2 };
-enum class Store : uint8_t { packed, u8, u16, u32, sparse };
+enum class Store : uint8_t { packed, u8, u16, u32, binned, sparse };
+
+constexpr int kMostBins = 255;  // in a byte, with one code left for missing values
+
+// Bytes that nobody has written yet: the threads that fill them are the first to touch their pages.
+class Bytes {
+ public:
+  using value_type = uint8_t;
+  void resize(int64_t n) { data_.reset(new uint8_t[static_cast<size_t>(n)]); }
+  uint8_t* data() { return data_.get(); }
+  const uint8_t* data() const { return data_.get(); }
+  uint8_t& operator[](int64_t i) { return data_[i]; }
+  uint8_t operator[](int64_t i) const { return data_[i]; }
+
+ private:
+  std::unique_ptr<uint8_t[]> data_;
+};
 
 struct Column {
   Kind kind = Kind::number;
@@ -29,12 +48,17 @@ struct Column {
   bool has_missing = false;
   int32_t slot = 0;  // bit of a packed row; else index among the sparse columns
   View raw;          // dense numbers only
-  std::vector<uint8_t> codes8;
+  Bytes codes8;
   std::vector<uint16_t> codes16;
   std::vector<uint32_t> codes32;
-  std::vector<uint8_t> bins;         // by row, of a number with more than 255 levels; missing: n_bins()
-  std::vector<uint32_t> bin_first;   // lowest code of each bin, then `levels`
-  int n_bins() const { return static_cast<int>(bin_first.size()) - 1; }
+  // Binned only. Bin b holds the values above edges[b - 1] and up to edges[b].
+  std::vector<double> edges;
+  std::vector<char> single;  // bins that can hold one value only
+  bool narrow = false;       // every value is exact in float32
+
+  int bin_of(double value) const {
+    return static_cast<int>(std::lower_bound(edges.begin(), edges.end(), value) - edges.begin());
+  }
 
   template <class Code>
   const Code* codes() const {
@@ -57,7 +81,11 @@ struct SparseRows {
 
 class Columns {
  public:
-  Columns(int64_t n_rows, int n_threads) : n_rows_(n_rows), n_threads_(n_threads) {}
+  // Numbers are coded by bins where they have more than `most_bins` values (255 at most); with 0, by rank always.
+  Columns(int64_t n_rows, int n_threads, int most_bins)
+      : n_rows_(n_rows), n_threads_(n_threads), most_bins_(std::min(most_bins, kMostBins)) {}
+  Columns(const Columns&) = delete;
+  Columns& operator=(const Columns&) = delete;
 
   // Each returns nothing and appends; the order of calls is the order of features. The views must
   // outlive the object. Refusals (std::invalid_argument) name the column by its position.
@@ -87,10 +115,14 @@ class Columns {
  private:
   void pack(const std::vector<int64_t>& features, const std::vector<View>& views,
             std::vector<char>& is_binary);
-  void code_numbers(const std::vector<int64_t>& features, const std::vector<View>& views);
+  void bin_numbers(const std::vector<int64_t>& features, const std::vector<View>& views);
+  bool code_few(const View& view, Column& column, char& infinite) const;
+  void note_infinite(const std::vector<char>& infinite, const std::vector<int64_t>& features, int64_t base);
+  void rank_numbers(const std::vector<int64_t>& features, const std::vector<View>& views);
 
   int64_t n_rows_;
   int n_threads_;
+  int most_bins_;
   std::vector<Column> columns_;
   std::vector<uint64_t> words_;
   int64_t words_per_row_ = 0;

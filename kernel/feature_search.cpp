@@ -7,6 +7,7 @@
 #include "absolute.h"
 #include "binned_search.h"
 #include "ordering.h"
+#include "value_order.h"
 
 namespace thetatree {
 namespace {
@@ -71,6 +72,18 @@ void levels_from_sorted(const NodeRows& rows, const uint64_t* begin, const uint6
   }
 }
 
+// Fills scratch.sorted with a binned column's items.
+void order_binned(const NodeView& node, int64_t feature, TallyScratch& scratch) {
+  const NodeRows& rows = *node.rows;
+  if (!node.lists) return order_rows(node.columns->column(feature), rows, scratch);
+  const uint32_t* list = node.lists->list(feature);
+  scratch.sorted.resize(rows.n);
+  for (int64_t i = 0; i < rows.n; ++i) {
+    const uint64_t code = list[i] >> 16 == ValueLists::kMissing ? kMissingItem : list[i] >> 16;
+    scratch.sorted[i] = code << 32 | static_cast<uint64_t>(node.lists->position(list[i]));
+  }
+}
+
 void tally_dense(const NodeView& node, const Column& column, bool with_groups, TallyScratch& scratch,
                  FeatureTally& tally) {
   const NodeRows& rows = *node.rows;
@@ -91,6 +104,29 @@ void tally_dense(const NodeView& node, const Column& column, bool with_groups, T
   }
   const double* missing = scratch.sums.data() + static_cast<size_t>(column.levels) * stride;
   tally.missing.assign(missing, missing + stride);
+}
+
+void tally_binned(const NodeView& node, int64_t feature, bool with_groups, TallyScratch& scratch,
+                  FeatureTally& tally) {
+  order_binned(node, feature, scratch);
+  levels_from_sorted(*node.rows, scratch.sorted.data(), scratch.sorted.data() + node.rows->n, kMissingItem, tally,
+                     with_groups);
+}
+
+// A column of few levels that has been counted together with others.
+void tally_counted(const NodeView& node, int64_t feature, FeatureTally& tally) {
+  const int stride = node.rows->stride();
+  const int64_t place = node.table->place(feature);
+  const int n_levels = static_cast<int>(node.columns->column(feature).levels);
+  Levels& levels = *tally.levels;
+  std::vector<double> level(stride);
+  for (int code = 0; code < n_levels; ++code) {
+    node.bytes->load(place, code, stride, level.data());
+    if (level[0] == 0) continue;
+    levels.code.push_back(static_cast<uint32_t>(code));
+    levels.tally.insert(levels.tally.end(), level.begin(), level.end());
+  }
+  node.bytes->load(place, n_levels, stride, tally.missing.data());
 }
 
 void tally_bits(const NodeView& node, const Column& column, bool with_groups, FeatureTally& tally) {
@@ -160,6 +196,8 @@ FeatureTally tally_feature(const NodeView& node, int64_t feature, int64_t sparse
   tally.missing.assign(stride, 0.0);
   if (column.store == Store::packed) tally_bits(node, column, with_groups, tally);
   else if (column.store == Store::sparse) tally_entries(node, column, sparse_at, with_groups, scratch, tally);
+  else if (column.store == Store::binned) tally_binned(node, feature, with_groups, scratch, tally);
+  else if (!with_groups && node.bytes && column.store == Store::u8) tally_counted(node, feature, tally);
   else tally_dense(node, column, with_groups, scratch, tally);
   split_known(*node.rows, tally);
   return tally;
@@ -181,9 +219,9 @@ template <class Crit>
 class FeatureSearcher {
  public:
   FeatureSearcher(const NodeView& node, const SearchRules& rules, int64_t feature, int direction,
-                  int64_t sparse_at, TallyScratch& scratch, const BinTally* bins, double floor)
+                  int64_t sparse_at, TallyScratch& scratch, double floor)
       : node_(node), rules_(rules), feature_(feature), column_(node.columns->column(feature)),
-        sparse_at_(sparse_at), scratch_(scratch), bins_(bins), floor_(floor), bounds_(node.bounds),
+        sparse_at_(sparse_at), scratch_(scratch), floor_(floor), bounds_(node.bounds),
         random_(child_key(node.key, static_cast<uint64_t>(feature) + 2)) {
     // "Present" is a flag's higher value and its left side.
     bounds_.direction = column_.kind == Kind::flag ? -direction : direction;
@@ -193,10 +231,9 @@ class FeatureSearcher {
     out_.kind = column_.kind == Kind::number ? SplitKind::threshold
                 : column_.kind == Kind::flag ? SplitKind::presence
                                              : SplitKind::subset;
-    const bool dense = column_.store != Store::packed && column_.store != Store::sparse;
     if constexpr (!std::is_same_v<Crit, AbsoluteError>) {
-      if (dense && column_.kind == Kind::number && !rules_.random) {
-        if (!by_bins()) stream();
+      if (is_dense() && column_.kind == Kind::number && !rules_.random) {
+        stream();
         return finish();
       }
     }
@@ -211,24 +248,26 @@ class FeatureSearcher {
     return finish();
   }
 
-  double boundary() const {
-    const Candidate best = BinnedSearch<Crit>(node_, rules_, column_, bounds_, *bins_, scratch_).boundaries();
-    return best.valid ? best.score.value : -std::numeric_limits<double>::infinity();
+  double boundary() {
+    if constexpr (kConvex<Crit>) {
+      const Candidate best = BinnedSearch<Crit>(node_, rules_, feature_, bounds_, scratch_).boundaries();
+      if (best.valid) return best.score.value;
+    }
+    return -std::numeric_limits<double>::infinity();
   }
 
  private:
-  bool by_bins() {
-    if constexpr (kConvex<Crit>)
-      return bins_ && BinnedSearch<Crit>(node_, rules_, column_, bounds_, *bins_, scratch_).best(floor_, out_.best);
-    return false;
-  }
+  bool is_dense() const { return column_.store != Store::packed && column_.store != Store::sparse; }
 
   // Numbers, level by level, without a table of levels: the fast path.
   void stream() {
     const NodeRows& rows = *node_.rows;
-    if (!prefers_table(column_, rows)) {
-      stream_sorted();
-    } else if (rows.measure == Measure::counts) {
+    if (column_.store == Store::binned) {
+      if (!by_bins()) stream_binned();
+    } else if (!node_.bytes && !prefers_table(column_, rows)) {
+      sort_codes(column_, rows, scratch_);
+      stream_sorted(column_.levels);
+    } else if (!node_.bytes && rows.measure == Measure::counts) {
       stream_counts();
     } else {
       tally_ = tally_feature(node_, feature_, sparse_at_, false, scratch_);
@@ -237,6 +276,68 @@ class FeatureSearcher {
       scan_and_apart(0, tally_.levels->size() - 1);
     }
   }
+
+  bool by_bins() {
+    if constexpr (kConvex<Crit>) {
+      BinnedCut cut;
+      if (!node_.bytes || !BinnedSearch<Crit>(node_, rules_, feature_, bounds_, scratch_).best(floor_, cut))
+        return false;
+      out_.best = cut.best;
+      if (cut.inside) place(cut.low, cut.high);
+      return true;
+    }
+    return false;
+  }
+
+  void place(double low, double high) {
+    out_.threshold = threshold_between(low, high);
+    out_.placed = true;
+  }
+
+  void stream_binned() {
+    if (node_.lists) {
+      const uint32_t* list = node_.lists->list(feature_);
+      const int64_t n = node_.rows->n;
+      if (list[0] >> 16 == list[n - 1] >> 16) return;  // one value, or all missing
+      if (node_.rows->measure == Measure::counts) return stream_list(list);
+    }
+    order_binned(node_, feature_, scratch_);
+    stream_sorted(kMissingItem);
+    if (!out_.best.valid || out_.best.known_apart) return;
+    const uint64_t* cut = scratch_.sorted.data() + out_.best.cut;
+    place(value_of_item(cut[0]), value_of_item(cut[1]));
+  }
+
+  // Whole counts of a list's items.
+  void stream_list(const uint32_t* list) {
+    const NodeRows& rows = *node_.rows;
+    const ValueLists& lists = *node_.lists;
+    tally_.missing.assign(rows.stride(), 0.0);
+    int64_t n_known = rows.n;
+    for (; list[n_known - 1] >> 16 == ValueLists::kMissing; --n_known) {
+      tally_.missing[0] += 1;
+      tally_.missing[1 + lists.class_of(list[n_known - 1])] += 1;
+    }
+    split_known(rows, tally_);
+    Crit crit(node_.totals);
+    auto scanner = make_scanner(crit);
+    std::vector<double>& prefix = scratch_.prefix;
+    prefix.assign(rows.stride(), 0.0);
+    for (int64_t i = 0; i < n_known; ++i) {
+      prefix[1 + lists.class_of(list[i])] += 1;
+      if (i + 1 < n_known && list[i] >> 16 == list[i + 1] >> 16) continue;
+      prefix[0] = static_cast<double>(i + 1);
+      const uint32_t code = list[i] >> 16;
+      if (i + 1 == n_known) scanner.known_apart(i, code);
+      else scanner.cut(i, code, prefix.data());
+    }
+    if (!out_.best.valid || out_.best.known_apart) return;
+    const uint32_t* cut = list + out_.best.cut;
+    place(value_at(lists.position(cut[0])), value_at(lists.position(cut[1])));
+  }
+
+  double value_at(int64_t position) const { return column_.raw.number(node_.rows->rows[position]); }
+  double value_of_item(uint64_t item) const { return value_at(static_cast<uint32_t>(item)); }
 
   void stream_counts() {
     const NodeRows& rows = *node_.rows;
@@ -270,9 +371,8 @@ class FeatureSearcher {
     }
   }
 
-  void stream_sorted() {
+  void stream_sorted(uint32_t missing_code) {
     const NodeRows& rows = *node_.rows;
-    sort_codes(column_, rows, scratch_);
     const auto& sorted = scratch_.sorted;
     tally_.missing.assign(rows.stride(), 0.0);
     const bool sums = rows.measure == Measure::sums;
@@ -282,7 +382,7 @@ class FeatureSearcher {
     }
     const auto class_of = [&](uint64_t item) { return sums ? 0 : scratch_.class_of[static_cast<uint32_t>(item)]; };
     int64_t n_known = rows.n;
-    for (; n_known > 0 && sorted[n_known - 1] >> 32 == column_.levels; --n_known)
+    for (; n_known > 0 && sorted[n_known - 1] >> 32 == missing_code; --n_known)
       rows.add(static_cast<uint32_t>(sorted[n_known - 1]), class_of(sorted[n_known - 1]), tally_.missing.data());
     split_known(rows, tally_);
     Crit crit(node_.totals);
@@ -291,8 +391,8 @@ class FeatureSearcher {
     for (int64_t i = 0; i < n_known; ++i) {
       rows.add(static_cast<uint32_t>(sorted[i]), class_of(sorted[i]), prefix.data());
       const uint32_t code = static_cast<uint32_t>(sorted[i] >> 32);
-      if (i + 1 == n_known) scanner.known_apart(code, code);
-      else if (sorted[i + 1] >> 32 != code) scanner.cut(code, code, prefix.data());
+      if (i + 1 == n_known) scanner.known_apart(i, code);
+      else if (sorted[i + 1] >> 32 != code) scanner.cut(i, code, prefix.data());
     }
   }
 
@@ -322,9 +422,12 @@ class FeatureSearcher {
       const int64_t cut = draw_cut();
       scan_and_apart(cut, cut + 1);
       out_.threshold = drawn_;
-      out_.threshold_drawn = true;
+      out_.placed = true;
     } else {
       scan_and_apart(0, n - 1);
+      if (column_.store != Store::binned || !out_.best.valid || out_.best.known_apart) return;
+      const auto& code = tally_.levels->code;
+      place(value_of(code[out_.best.cut]), value_of(code[out_.best.cut + 1]));
     }
   }
 
@@ -345,9 +448,11 @@ class FeatureSearcher {
   }
 
   double value_of(uint32_t code) const {
-    const bool by_code = column_.store == Store::packed || column_.store == Store::sparse;
     int64_t row = 0;
-    if (!by_code) {
+    if (column_.store == Store::binned) {
+      return value_of_item(*std::lower_bound(scratch_.sorted.begin(), scratch_.sorted.end(),
+                                             static_cast<uint64_t>(code) << 32));
+    } else if (is_dense()) {
       const NodeRows& rows = *node_.rows;
       int64_t i = 0;
       while (node_.columns->code(feature_, rows.rows[i]) != code) ++i;
@@ -467,7 +572,7 @@ class FeatureSearcher {
     if (out_.best.valid && out_.best.known_apart) {
       out_.kind = SplitKind::threshold;
       out_.threshold = std::numeric_limits<double>::infinity();
-      out_.threshold_drawn = true;
+      out_.placed = true;
       out_.left_codes.clear();
     }
     return std::move(out_);
@@ -479,7 +584,6 @@ class FeatureSearcher {
   const Column& column_;
   const int64_t sparse_at_;
   TallyScratch& scratch_;
-  const BinTally* const bins_;
   const double floor_;
   Monotonic bounds_;
   Random random_;
@@ -512,29 +616,23 @@ auto with_criterion(Criterion criterion, int n_classes, Body&& body) {
 
 }  // namespace
 
-bool searched_by_bins(const NodeView& node, const SearchRules& rules, int64_t feature) {
-  constexpr int64_t kLeastRows = 1024;  // with fewer, sorting is as fast as 250 bins
-  if (node.columns->column(feature).bins.empty() || node.rows->n < kLeastRows || rules.random) return false;
-  return with_criterion(rules.criterion, node.rows->n_classes, [&]<class Crit>(Crit*) {
-    return kConvex<Crit> && node.rows->n_classes <= kMostClassesBinned;
-  });
+bool bounds_bins(Criterion criterion) {
+  return with_criterion(criterion, 2, [&]<class Crit>(Crit*) { return kConvex<Crit>; });
 }
 
 double search_boundaries(const NodeView& node, const SearchRules& rules, int64_t feature, int direction,
-                         TallyScratch& scratch, BinTally& bins) {
-  count_bins(node.columns->column(feature), *node.rows, bins);
+                         TallyScratch& scratch) {
+  if (node.columns->column(feature).store != Store::binned || rules.random)
+    return -std::numeric_limits<double>::infinity();
   return with_criterion(rules.criterion, node.rows->n_classes, [&]<class Crit>(Crit*) {
-    if constexpr (kConvex<Crit>)
-      return FeatureSearcher<Crit>(node, rules, feature, direction, -1, scratch, &bins, 0).boundary();
-    else
-      return -std::numeric_limits<double>::infinity();
+    return FeatureSearcher<Crit>(node, rules, feature, direction, -1, scratch, 0).boundary();
   });
 }
 
 FeatureSplit search_feature(const NodeView& node, const SearchRules& rules, int64_t feature, int direction,
-                            int64_t sparse_at, TallyScratch& scratch, const BinTally* bins, double floor) {
+                            int64_t sparse_at, TallyScratch& scratch, double floor) {
   return with_criterion(rules.criterion, node.rows->n_classes, [&]<class Crit>(Crit*) {
-    return FeatureSearcher<Crit>(node, rules, feature, direction, sparse_at, scratch, bins, floor).run();
+    return FeatureSearcher<Crit>(node, rules, feature, direction, sparse_at, scratch, floor).run();
   });
 }
 

@@ -10,7 +10,10 @@
 
 namespace thetatree {
 
+class ByteRows;
+struct ByteTally;
 class MedianRanks;
+class ValueLists;
 
 enum class SplitKind : uint8_t { leaf = 0, threshold = 1, presence = 2, subset = 3, multiway = 4 };
 
@@ -24,11 +27,11 @@ struct SearchRules {
 };
 
 // A feature's best split. A threshold cut lies above `code`; the value to compare with is placed once
-// the split is chosen, unless a random cut already has it.
+// the split is chosen, unless the search knew the values on either side.
 struct FeatureSplit {
   Candidate best;
   SplitKind kind = SplitKind::leaf;
-  bool threshold_drawn = false;
+  bool placed = false;
   double threshold = 0;
   std::vector<int32_t> left_codes;  // subset: ascending
 };
@@ -43,21 +46,29 @@ struct NodeView {
   const std::vector<double>* packed = nullptr;  // present tallies by slot
   const SparseTally* sparse = nullptr;
   const MedianRanks* medians = nullptr;         // absolute error only
+  const ByteRows* table = nullptr;              // of one-byte columns, and this node's tally of them
+  const ByteTally* bytes = nullptr;
+  const ValueLists* lists = nullptr;            // small nodes only
 };
 
-constexpr int kMostClassesBinned = 4;  // a bin's bound looks at 2^classes corners
+// Half-way between two neighbouring values, never on the wrong side of either.
+inline double threshold_between(double low, double high) {
+  const double middle = low / 2 + high / 2;
+  return low <= middle && middle < high ? middle : low;
+}
 
-// Whether a feature is searched by its bins; the others have no bins, no bound, or too few rows.
-bool searched_by_bins(const NodeView& node, const SearchRules& rules, int64_t feature);
+// Whether this criterion's best cut may be found from tallies of bins.
+bool bounds_bins(Criterion criterion);
 
-// Counts the bins, and gives the best score of a cut between two of them (-inf if there is none).
+// The best score that a binned number reaches between two bins of a node whose bytes are tallied; -inf if there is no
+// such cut, or the feature is not searched so.
 double search_boundaries(const NodeView& node, const SearchRules& rules, int64_t feature, int direction,
-                         TallyScratch& scratch, BinTally& bins);
+                         TallyScratch& scratch);
 
 // `direction` is the feature's monotonic constraint; `sparse_at` the feature's place among the touched
-// sparse columns (sparse features only). With its counted bins, a feature whose best score is below `floor` may
-// give a lesser candidate than its best.
+// sparse columns (sparse features only). A binned feature whose best score is below `floor` may give a lesser
+// candidate than its best.
 FeatureSplit search_feature(const NodeView& node, const SearchRules& rules, int64_t feature, int direction,
-                            int64_t sparse_at, TallyScratch& scratch, const BinTally* bins, double floor);
+                            int64_t sparse_at, TallyScratch& scratch, double floor);
 
 }  // namespace thetatree

@@ -26,6 +26,8 @@ struct GrowRules {
   bool largest_first = false;     // best first by the node's loss instead of the split's decrease
   bool each_best = false;         // every feature's own best split is wanted, not just the best of all
   bool trace = false;             // keep each feature's best score at every node that was searched
+  int64_t binned_from = 1024;     // rows of a node whose numbers are searched by bins
+  int64_t listed_to = 4096;       // rows of a node whose numbers are sorted once for all nodes below it
   int n_threads = 1;
 };
 

@@ -4,8 +4,10 @@
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__linux__) && \
     !defined(THETATREE_SANITIZE)
+#define THETATREE_X86_CLONES 1
 #define THETATREE_CLONES \
   __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
+#define THETATREE_X86_CLONES 0
 #define THETATREE_CLONES
 #endif

@@ -11,19 +11,6 @@ namespace {
 
 constexpr int kDigitBits = 11;
 constexpr int kDigits = 1 << kDigitBits;
-constexpr size_t kBins = 250, kMostBins = 254;  // in a byte, with one left for missing values
-constexpr uint32_t kMostLevelsUnbinned = 255;
-
-// Keys that sort as the numbers do: both zeros are one value, as == has it.
-uint64_t key_of(double value) {
-  const uint64_t bits = std::bit_cast<uint64_t>(value == 0.0 ? 0.0 : value);
-  return bits >> 63 ? ~bits : bits | 0x8000000000000000ULL;
-}
-
-uint32_t key_of(float value) {
-  const uint32_t bits = std::bit_cast<uint32_t>(value == 0.0f ? 0.0f : value);
-  return bits >> 31 ? ~bits : bits | 0x80000000U;
-}
 
 void store_codes(Column& column, int64_t n) {
   const uint32_t highest = column.levels;  // the code of a missing value
@@ -46,10 +33,80 @@ void with_codes(Column& column, Body&& body) {
   else body(column.codes32.data());
 }
 
-// Few distinct values are found without sorting: at most 255, or the attempt is given up.
-bool rank_few(const double* values, int64_t n, Column& column) {
+// Least significant digit first; a digit that all keys share costs nothing but its count.
+template <class Item, class DigitOf>
+void radix_sort(std::vector<Item>& items, std::vector<Item>& swap, int n_passes, DigitOf digit_of) {
+  swap.resize(items.size());
+  std::vector<std::array<uint32_t, kDigits>> counts(n_passes);
+  for (auto& count : counts) count.fill(0);
+  for (const Item& item : items)
+    for (int pass = 0; pass < n_passes; ++pass) ++counts[pass][digit_of(item, pass)];
+  for (int pass = 0; pass < n_passes; ++pass) {
+    auto& count = counts[pass];
+    if (!items.empty() && count[digit_of(items[0], pass)] == items.size()) continue;
+    uint32_t total = 0;
+    for (auto& c : count) total += std::exchange(c, total);
+    for (const Item& item : items) swap[count[digit_of(item, pass)]++] = item;
+    items.swap(swap);
+  }
+}
+
+void rank_narrow(const double* values, int64_t n, Column& column, RankScratch& s) {
+  s.narrow.clear();
+  s.narrow.reserve(n);
+  for (int64_t i = 0; i < n; ++i)
+    if (!std::isnan(values[i]))
+      s.narrow.push_back(static_cast<uint64_t>(key_of(static_cast<float>(values[i]))) << 32 |
+                          static_cast<uint64_t>(i));
+  radix_sort(s.narrow, s.narrow_swap, 3, [](uint64_t pair, int pass) {
+    return static_cast<uint32_t>(pair >> (32 + pass * kDigitBits)) & (kDigits - 1);
+  });
+  const auto& sorted = s.narrow;
+  uint32_t levels = sorted.empty() ? 0 : 1;
+  for (size_t i = 1; i < sorted.size(); ++i) levels += (sorted[i] >> 32) != (sorted[i - 1] >> 32);
+  column.levels = levels;
+  column.has_missing = static_cast<int64_t>(sorted.size()) < n;
+  store_codes(column, n);
+  with_codes(column, [&](auto* codes) {
+    using Code = std::remove_reference_t<decltype(*codes)>;
+    if (column.has_missing) std::fill(codes, codes + n, static_cast<Code>(levels));
+    uint32_t rank = 0;
+    for (size_t i = 0; i < sorted.size(); ++i) {
+      if (i > 0) rank += (sorted[i] >> 32) != (sorted[i - 1] >> 32);
+      codes[static_cast<uint32_t>(sorted[i])] = static_cast<Code>(rank);
+    }
+  });
+}
+
+void rank_wide(const double* values, int64_t n, Column& column, RankScratch& s) {
+  auto& sorted = s.wide;
+  sorted.clear();
+  sorted.reserve(n);
+  for (int64_t i = 0; i < n; ++i)
+    if (!std::isnan(values[i])) sorted.push_back({key_of(values[i]), static_cast<uint32_t>(i)});
+  radix_sort(sorted, s.wide_swap, 6, [](const WidePair& pair, int pass) {
+    return static_cast<uint32_t>(pair.key >> (pass * kDigitBits)) & (kDigits - 1);
+  });
+  uint32_t levels = sorted.empty() ? 0 : 1;
+  for (size_t i = 1; i < sorted.size(); ++i) levels += sorted[i].key != sorted[i - 1].key;
+  column.levels = levels;
+  column.has_missing = static_cast<int64_t>(sorted.size()) < n;
+  store_codes(column, n);
+  with_codes(column, [&](auto* codes) {
+    using Code = std::remove_reference_t<decltype(*codes)>;
+    if (column.has_missing) std::fill(codes, codes + n, static_cast<Code>(levels));
+    uint32_t rank = 0;
+    for (size_t i = 0; i < sorted.size(); ++i) {
+      if (i > 0) rank += sorted[i].key != sorted[i - 1].key;
+      codes[sorted[i].row] = static_cast<Code>(rank);
+    }
+  });
+}
+
+}  // namespace
+
+bool rank_few(const double* values, int64_t n, int most, Column& column) {
   constexpr int kSlots = 1024;
-  constexpr int kMost = 255;
   std::array<double, kSlots> slot_value;
   std::array<int16_t, kSlots> slot_id;
   slot_id.fill(-1);
@@ -58,7 +115,7 @@ bool rank_few(const double* values, int64_t n, Column& column) {
     uint64_t at = (std::bit_cast<uint64_t>(value) * 0x9e3779b97f4a7c15ULL) >> 54;
     while (slot_id[at] >= 0 && slot_value[at] != value) at = (at + 1) & (kSlots - 1);
     if (slot_id[at] >= 0) return slot_id[at];
-    if (distinct.size() == kMost) return -1;
+    if (static_cast<int>(distinct.size()) == most) return -1;
     slot_value[at] = value;
     slot_id[at] = static_cast<int16_t>(distinct.size());
     distinct.push_back(value);
@@ -96,107 +153,8 @@ bool rank_few(const double* values, int64_t n, Column& column) {
   return true;
 }
 
-// Least significant digit first; a digit that all keys share costs nothing but its count.
-template <class Item, class DigitOf>
-void radix_sort(std::vector<Item>& items, std::vector<Item>& swap, int n_passes, DigitOf digit_of) {
-  swap.resize(items.size());
-  std::vector<std::array<uint32_t, kDigits>> counts(n_passes);
-  for (auto& count : counts) count.fill(0);
-  for (const Item& item : items)
-    for (int pass = 0; pass < n_passes; ++pass) ++counts[pass][digit_of(item, pass)];
-  for (int pass = 0; pass < n_passes; ++pass) {
-    auto& count = counts[pass];
-    if (!items.empty() && count[digit_of(items[0], pass)] == items.size()) continue;
-    uint32_t total = 0;
-    for (auto& c : count) total += std::exchange(c, total);
-    for (const Item& item : items) swap[count[digit_of(item, pass)]++] = item;
-    items.swap(swap);
-  }
-}
-
-// The lowest code of each bin. A level that does not fit starts the next bin, so there may be twice as many as
-// asked for; then the bins are made wider.
-std::vector<uint32_t> first_of_bins(const std::vector<uint32_t>& level_end) {
-  std::vector<uint32_t> first;
-  for (size_t share = level_end.back() / kBins + 1;; share += share / 4 + 1) {
-    first.clear();
-    size_t in_bin = 0;
-    for (uint32_t code = 0, begin = 0; code < level_end.size(); begin = level_end[code++]) {
-      const size_t size = level_end[code] - begin;
-      if (code == 0 || in_bin + size > share) {
-        first.push_back(code);
-        in_bin = 0;
-      }
-      in_bin += size;
-    }
-    if (first.size() <= kMostBins) break;
-  }
-  first.push_back(static_cast<uint32_t>(level_end.size()));
-  return first;
-}
-
-// Codes and bins from the values in order.
-template <class Item, class KeyOf, class RowOf>
-void code_sorted(const std::vector<Item>& sorted, int64_t n, Column& column, KeyOf key_of_item, RowOf row_of) {
-  std::vector<uint32_t> level_end;  // one past each level's last item
-  for (size_t i = 0; i < sorted.size(); ++i)
-    if (i + 1 == sorted.size() || key_of_item(sorted[i]) != key_of_item(sorted[i + 1]))
-      level_end.push_back(static_cast<uint32_t>(i) + 1);
-  const uint32_t levels = static_cast<uint32_t>(level_end.size());
-  column.levels = levels;
-  column.has_missing = static_cast<int64_t>(sorted.size()) < n;
-  store_codes(column, n);
-  const bool binned = levels > kMostLevelsUnbinned;
-  if (binned) {
-    column.bin_first = first_of_bins(level_end);
-    column.bins.assign(n, static_cast<uint8_t>(column.n_bins()));  // where nothing is written it is missing
-  }
-  int bin = 0;
-  uint32_t begin = 0;
-  with_codes(column, [&](auto* codes) {
-    using Code = std::remove_reference_t<decltype(*codes)>;
-    if (column.has_missing) std::fill(codes, codes + n, static_cast<Code>(levels));
-    for (uint32_t code = 0; code < levels; ++code) {
-      if (binned && code == column.bin_first[bin + 1]) ++bin;
-      for (; begin < level_end[code]; ++begin) {
-        codes[row_of(sorted[begin])] = static_cast<Code>(code);
-        if (binned) column.bins[row_of(sorted[begin])] = static_cast<uint8_t>(bin);
-      }
-    }
-  });
-}
-
-void rank_narrow(const double* values, int64_t n, Column& column, RankScratch& s) {
-  s.narrow.clear();
-  s.narrow.reserve(n);
-  for (int64_t i = 0; i < n; ++i)
-    if (!std::isnan(values[i]))
-      s.narrow.push_back(static_cast<uint64_t>(key_of(static_cast<float>(values[i]))) << 32 |
-                          static_cast<uint64_t>(i));
-  radix_sort(s.narrow, s.narrow_swap, 3, [](uint64_t pair, int pass) {
-    return static_cast<uint32_t>(pair >> (32 + pass * kDigitBits)) & (kDigits - 1);
-  });
-  code_sorted(s.narrow, n, column, [](uint64_t pair) { return pair >> 32; },
-              [](uint64_t pair) { return static_cast<uint32_t>(pair); });
-}
-
-void rank_wide(const double* values, int64_t n, Column& column, RankScratch& s) {
-  auto& sorted = s.wide;
-  sorted.clear();
-  sorted.reserve(n);
-  for (int64_t i = 0; i < n; ++i)
-    if (!std::isnan(values[i])) sorted.push_back({key_of(values[i]), static_cast<uint32_t>(i)});
-  radix_sort(sorted, s.wide_swap, 6, [](const WidePair& pair, int pass) {
-    return static_cast<uint32_t>(pair.key >> (pass * kDigitBits)) & (kDigits - 1);
-  });
-  code_sorted(sorted, n, column, [](const WidePair& pair) { return pair.key; },
-              [](const WidePair& pair) { return pair.row; });
-}
-
-}  // namespace
-
 void rank_values(const double* values, int64_t n, bool narrow, Column& column, RankScratch& scratch) {
-  if (rank_few(values, n, column)) return;
+  if (rank_few(values, n, kMostBins, column)) return;
   if (!narrow) {
     narrow = true;
     for (int64_t i = 0; i < n && narrow; ++i)

@@ -151,36 +151,6 @@ void sort_codes(const Column& column, const NodeRows& node, TallyScratch& scratc
   sort_items(sorted.data(), sorted.data() + node.n, 0, column.levels, scratch.sorted_swap);
 }
 
-void count_bins(const Column& column, const NodeRows& node, BinTally& out) {
-  const int stride = node.stride();
-  const uint8_t* bins = column.bins.data();
-  out.tally.assign(static_cast<size_t>(column.n_bins() + 1) * stride, 0.0);
-  if (node.measure != Measure::counts) {
-    for_each_row(node, [&](int64_t i, int k) {
-      node.add(i, k, out.tally.data() + static_cast<size_t>(bins[node.rows[i]]) * stride);
-    });
-    return;
-  }
-  // Two tables by turns: neighbouring rows often share a bin, and would wait for each other's count.
-  std::array<uint32_t, 256> even, odd;
-  for (int k = 0; k < node.n_classes; ++k) {
-    even.fill(0);
-    odd.fill(0);
-    int64_t i = node.class_begin[k];
-    const int64_t end = node.class_begin[k + 1];
-    for (; i + 1 < end; i += 2) {
-      ++even[bins[node.rows[i]]];
-      ++odd[bins[node.rows[i + 1]]];
-    }
-    if (i < end) ++even[bins[node.rows[i]]];
-    for (int bin = 0; bin <= column.n_bins(); ++bin) {
-      const double n = even[bin] + odd[bin];
-      out.tally[static_cast<size_t>(bin) * stride] += n;
-      out.tally[static_cast<size_t>(bin) * stride + 1 + k] = n;
-    }
-  }
-}
-
 void tally_packed(const Columns& columns, const NodeRows& node, int n_threads,
                   std::vector<double>& tallies) {
   const int64_t width = columns.words_per_row();

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "columns.h"
+#include "rank.h"
 #include "search.h"
 
 namespace thetatree {
@@ -25,7 +26,6 @@ struct NodeRows {
   std::vector<double> weight;        // by position; empty when every weight is 1
   std::vector<double> y;             // by position, less `centre`; regression only
   double centre = 0;
-  double lowest = 0, highest = 0;    // of y
   std::vector<double> total;         // the node's own tally
   int stride() const { return measure == Measure::sums ? 3 : n_classes + 1; }
 
@@ -62,7 +62,9 @@ struct TallyScratch {
   std::vector<uint32_t> counts;  // code x class
   std::vector<double> sums;      // code x stride
   std::vector<uint64_t> sorted, sorted_swap;  // code << 32 | position
+  std::vector<WidePair> pairs;
   std::vector<uint16_t> class_of;
+  std::vector<double> bins, prefix;  // binned search
   Levels levels;
 };
 
@@ -84,13 +86,6 @@ void with_code_type(const Column& column, Body&& body) {
   else if (column.store == Store::u16) body(column.codes<uint16_t>());
   else body(column.codes<uint32_t>());
 }
-
-// A node's rows by bin of a column; the missing ones come last.
-struct BinTally {
-  std::vector<double> tally;
-  const double* of_bin(int bin, int stride) const { return tally.data() + static_cast<size_t>(bin) * stride; }
-};
-void count_bins(const Column& column, const NodeRows& node, BinTally& out);
 
 // Present tallies of all packed columns: [slot x (stride)] of the rows whose bit is set.
 void tally_packed(const Columns& columns, const NodeRows& node, int n_threads, std::vector<double>& tallies);

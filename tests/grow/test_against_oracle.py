@@ -15,6 +15,13 @@ from naive.problems import random_problem
 
 N_PROBLEMS = int(os.environ.get("THETATREE_ORACLE_PROBLEMS", "2000"))
 BATCH = 100
+# Ways to search numbers: by bins alone, by bins and by lists below, by lists alone, by sorting each node.
+WAYS = [
+    {"most_bins": 5, "binned_from": 2, "listed_to": 0},
+    {"most_bins": 3, "binned_from": 12, "listed_to": 11},
+    {"most_bins": 4, "binned_from": 1000, "listed_to": 1000},
+    {"most_bins": 6, "binned_from": 1000, "listed_to": 0},
+]
 
 
 @pytest.mark.parametrize("first", range(0, N_PROBLEMS, BATCH))
@@ -24,9 +31,10 @@ def test_same_tree_as_oracle(first):
         problem = random_problem(seed)
         arguments, settings = problem.arguments()
         naive = naive_grow(*arguments, **settings)
-        tree = kernel_tree(problem)
-        found = difference(problem, naive, tree)
-        assert found is None, f"seed {seed}, {problem.settings}: {found}"
+        way = WAYS[seed % len(WAYS)]
+        for tree in (kernel_tree(problem), kernel_tree(problem, **way)):
+            found = difference(problem, naive, tree)
+            assert found is None, f"seed {seed}, {way}, {problem.settings}: {found}"
         compared += sum(not node.doubtful for node in naive)
     assert compared > 0
 

@@ -19,10 +19,11 @@ SAME_NAME = (
 )
 
 
-def kernel_tree(problem, n_threads=1):
+def kernel_tree(problem, n_threads=1, most_bins=0, **search):
+    """`most_bins` and `search` choose the way in which numbers are searched, never the tree."""
     s = problem.settings
     n = len(problem.y)
-    columns = _kernel.Columns(n, n_threads)
+    columns = _kernel.Columns(n, n_threads, most_bins)
     features = []
     for j, (values, kind) in enumerate(zip(problem.columns, problem.kinds, strict=True)):
         labels = ()
@@ -54,6 +55,7 @@ def kernel_tree(problem, n_threads=1):
         ordered=s.get("ordered") or [],
         force=-1 if s.get("force") is None else s["force"],
         n_threads=n_threads,
+        **search,
         **{name: s[name] for name in SAME_NAME if name in s},
     )
     y = np.asarray(problem.y, dtype=np.float64 if regression else np.int32)

@@ -12,10 +12,15 @@ from thetatree.data.categories import code_values, match_codes
 from thetatree.data.features import Feature
 from thetatree.data.rows import Column, Rows
 
+MOST_BINS = 255
 
-def code_rows(rows: Rows, n_threads: int) -> _kernel.Columns:
-    """Code every column. An infinite value is refused by its column's name."""
-    columns = _kernel.Columns(rows.n_rows, n_threads)
+
+def code_rows(rows: Rows, n_threads: int, most_bins: int = 0) -> _kernel.Columns:
+    """Code every column. An infinite value is refused by its column's name.
+
+    Numbers of more than `most_bins` values are coded by bins; with 0 every value has a code of its own.
+    """
+    columns = _kernel.Columns(rows.n_rows, n_threads, most_bins)
     if rows.sparse is not None:
         sparse = rows.sparse
         columns.add_sparse(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from thetatree import _kernel
-from thetatree.data.coding import code_rows
+from thetatree.data.coding import MOST_BINS, code_rows
 from thetatree.data.features import Feature
 from thetatree.data.rows import Rows
 from thetatree.data.target import Target
@@ -38,7 +38,7 @@ def root_candidates(
     """Return a data frame with one row per feature, in column order; NaN where a feature cannot split."""
     import pandas as pd
 
-    columns = code_rows(rows, rules.n_threads)
+    columns = code_rows(rows, rules.n_threads, MOST_BINS)
     if missing == "error":
         refuse_missing(columns, rows)
     found = _kernel.candidates(columns, target.y, target.weight, rules.for_kernel())

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from thetatree import _kernel
-from thetatree.data.coding import code_rows
+from thetatree.data.coding import MOST_BINS, code_rows
 from thetatree.data.features import Feature
 from thetatree.data.rows import Rows
 from thetatree.data.target import Target
@@ -18,7 +18,7 @@ def grow_from_rows(
     rows: Rows, features: Sequence[Feature], target: Target, rules: GrowRules, missing: str
 ) -> Tree:
     """Grow a tree. `missing="error"` refuses a table with gaps, naming the column."""
-    columns = code_rows(rows, rules.n_threads)
+    columns = code_rows(rows, rules.n_threads, MOST_BINS)
     if missing == "error":
         refuse_missing(columns, rows)
     arrays = _kernel.grow(columns, target.y, target.weight, rules.for_kernel())

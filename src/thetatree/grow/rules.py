@@ -17,6 +17,8 @@ class GrowRules:
     node must hold. `tier`, `ordered` and `monotonic` are by feature: the lowest tier is tried first; ordered
     categories are cut in the order of their labels. `largest_first` grows the node of the greatest loss
     first, `force` is the feature of the first split, `trace` keeps every feature's best score at each node.
+    The tree does not depend on `binned_from`, the rows of a node from which numbers are searched by bins, nor
+    on `listed_to`, the rows up to which a node's numbers are sorted once for all nodes below it.
     """
 
     criterion: str
@@ -45,6 +47,8 @@ class GrowRules:
     ordered: Sequence[int] = ()
     largest_first: bool = False
     trace: bool = False
+    binned_from: int = 1024
+    listed_to: int = 4096
     n_threads: int = 1
 
     def for_kernel(self) -> dict[str, Any]:
