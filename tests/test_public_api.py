@@ -79,6 +79,7 @@ METHODS = [
     "get_n_leaves",
     "save",
     "load",
+    "report",
     "cost_complexity_pruning_path",
     "get_params",
     "set_params",
@@ -125,6 +126,7 @@ TREE = [
     "to_frame",
     "compute_feature_importances",
     "prune",
+    "report",
     "arrays",
     "from_arrays",
 ]

@@ -80,6 +80,30 @@ class TreeEstimator(BaseEstimator):
 
         save_model(self, path)
 
+    def report(
+        self, path: str | Path, data: Any = None, *, title: str | None = None, note: str | None = None
+    ) -> Path:
+        """Write a report: one HTML file to hand on, with the tree to walk through, its segments and figures.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file, which appears whole or not at all.
+        data : (X, y) or SketchSet, optional
+            What the tree is judged on: gains, ROC and calibration, and what each node holds of it.
+        title, note : str, optional
+            The heading, and a line below it. No date is written of itself: the same model gives the same
+            bytes.
+
+        Returns
+        -------
+        Path
+            Where the report is.
+        """
+        from thetatree.report.page import write_report
+
+        return write_report(self, path, data, title=title, note=note)
+
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """Read a model of this class from a file that `save` wrote."""

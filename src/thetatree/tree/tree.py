@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from enum import IntEnum
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -378,6 +379,14 @@ class Tree:
         from thetatree.tree.rules import frame_of
 
         return frame_of(self)
+
+    def report(
+        self, path: str | Path, data: Any = None, *, title: str | None = None, note: str | None = None
+    ) -> Path:
+        """Write a report: one HTML file to hand on; see the estimators' `report`."""
+        from thetatree.report.page import write_report
+
+        return write_report(self, path, data, title=title, note=note)
 
     def compute_feature_importances(self, normalize: bool = True) -> NDArray[np.float64]:
         """Return the mean decrease in impurity by feature, in column order."""
