@@ -143,10 +143,19 @@ Out<std::int64_t> bind_overlaps(const In<std::uint64_t>& hashes, const In<std::i
 }
 
 nb::object bind_take_fold(const In<std::uint64_t>& hashes, const In<std::int64_t>& offsets,
-                          const In<std::uint64_t>& thetas, std::uint64_t n_folds, std::uint64_t fold, bool keep) {
+                          const In<std::uint64_t>& thetas, std::uint64_t n_folds, std::uint64_t fold, bool keep,
+                          std::uint64_t salt) {
   const SketchView view = view_of(hashes, offsets, thetas);
   require(n_folds >= 1 && n_folds < (1ULL << 32) && fold < n_folds, "fold out of range");
-  return guarded([&] { return take_fold(view, n_folds, fold, keep); },
+  return guarded([&] { return take_fold(view, n_folds, fold, keep, salt); },
+                 [](SketchColumn&& column) -> nb::object { return to_numpy(std::move(column)); });
+}
+
+nb::object bind_take_share(const In<std::uint64_t>& hashes, const In<std::int64_t>& offsets,
+                           const In<std::uint64_t>& thetas, double share, bool keep, std::uint64_t salt) {
+  const SketchView view = view_of(hashes, offsets, thetas);
+  require(share >= 0 && share <= 1, "share out of range");
+  return guarded([&] { return take_share(view, share, keep, salt); },
                  [](SketchColumn&& column) -> nb::object { return to_numpy(std::move(column)); });
 }
 
@@ -238,6 +247,7 @@ void bind_sketch(nb::module_& m) {
   m.def("combine_sketches", &bind_combine);
   m.def("sketch_overlaps", &bind_overlaps);
   m.def("take_fold", &bind_take_fold);
+  m.def("take_share", &bind_take_share);
   nb::class_<Samplers>(m, "Samplers")
       .def(nb::init<std::size_t, std::int64_t>())
       .def("__len__", &Samplers::size)

@@ -119,23 +119,38 @@ void overlaps(const SketchView& view, const std::int64_t* left, const std::int64
   }
 }
 
-std::uint64_t fold_of(std::uint64_t hash, std::uint64_t n_folds) {
-  // splitmix64's finalizer; the upper half then picks the fold by multiplication, without modulo bias worth the name.
-  hash += 0x9e3779b97f4a7c15ULL;
+namespace {
+
+// 32 bits of a hash that say nothing about its size, nor about those of another salt: splitmix64's finalizer.
+std::uint64_t lot_of(std::uint64_t hash, std::uint64_t salt) {
+  hash += (salt + 1) * 0x9e3779b97f4a7c15ULL;
   hash = (hash ^ (hash >> 30)) * 0xbf58476d1ce4e5b9ULL;
   hash = (hash ^ (hash >> 27)) * 0x94d049bb133111ebULL;
   hash ^= hash >> 31;
-  return ((hash >> 32) * n_folds) >> 32;
+  return hash >> 32;
 }
 
-SketchColumn take_fold(const SketchView& view, std::uint64_t n_folds, std::uint64_t fold, bool keep) {
+template <class Wanted>
+SketchColumn take_if(const SketchView& view, const Wanted& wanted) {
   ColumnBuilder builder(view.n);
   for (std::size_t i = 0; i < view.n; ++i) {
-    std::copy_if(view.begin(i), view.end(i), std::back_inserter(builder.hashes()),
-                 [&](std::uint64_t hash) { return (fold_of(hash, n_folds) == fold) == keep; });
+    std::copy_if(view.begin(i), view.end(i), std::back_inserter(builder.hashes()), wanted);
     builder.close(i, view.thetas[i]);
   }
   return builder.take();
+}
+
+}  // namespace
+
+// The fold is picked by multiplication, without modulo bias worth the name.
+SketchColumn take_fold(const SketchView& view, std::uint64_t n_folds, std::uint64_t fold, bool keep,
+                       std::uint64_t salt) {
+  return take_if(view, [=](std::uint64_t hash) { return ((lot_of(hash, salt) * n_folds >> 32) == fold) == keep; });
+}
+
+SketchColumn take_share(const SketchView& view, double share, bool keep, std::uint64_t salt) {
+  const auto first_out = static_cast<std::uint64_t>(share * 4294967296.0);
+  return take_if(view, [=](std::uint64_t hash) { return (lot_of(hash, salt) < first_out) == keep; });
 }
 
 void Samplers::prune(Sampler& sampler) const {

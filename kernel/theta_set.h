@@ -38,11 +38,14 @@ SketchColumn combine(const SketchView& view, const std::int64_t* left, const std
 void overlaps(const SketchView& view, const std::int64_t* left, const std::int64_t* right, std::size_t n,
               std::int64_t* out);
 
-// fold(hash) for folds 0..n-1: from a remix of all bits, so that it says nothing about how small the hash is.
-std::uint64_t fold_of(std::uint64_t hash, std::uint64_t n_folds);
+// Keeps the hashes of the sketches whose fold, 0 to n_folds - 1, is (keep = true) or is not (false) the given one. A
+// fold comes from a remix of all bits of a hash, so that it says nothing about how small the hash is. Folds of one salt
+// lie inside each other; those of another salt are independent of them.
+SketchColumn take_fold(const SketchView& view, std::uint64_t n_folds, std::uint64_t fold, bool keep,
+                       std::uint64_t salt);
 
-// Keeps the hashes of the sketches whose fold is (keep = true) or is not (false) the given one.
-SketchColumn take_fold(const SketchView& view, std::uint64_t n_folds, std::uint64_t fold, bool keep);
+// Keeps a share of the hashes (keep = true), or the others.
+SketchColumn take_share(const SketchView& view, double share, bool keep, std::uint64_t salt);
 
 // Many growing sketches. Each keeps the k + 1 smallest distinct hashes it was offered; pending ones wait, unsorted and
 // perhaps repeated, until there are as many again. Memory: at most 2(k + 1) hashes each. Calls that touch different

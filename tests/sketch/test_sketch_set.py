@@ -432,3 +432,29 @@ def test_sets_do_not_change():
         made.classes = ()
     logging.getLogger(__name__).debug("%r", made)
     assert repr(made).startswith("SketchSet(per_class, classes=('negative', 'positive'), features=2")
+
+
+def test_folds_of_another_seed_are_independent():
+    """Folds of one seed nest: a part split again by the same seed would have empty folds."""
+    made = SketchSet.from_sketches(
+        {c: {"total": image(range(c * 4000, c * 4000 + 4000), 4000)} for c in (0, 1)}
+    )
+    rest, part = made.split(0.5)
+    for a, b in ((rest, part), made.folds(2, seed=7)[0]):
+        sizes = [len(one.sketch(0)[0]) for _, one in a.folds(4, seed=1)]
+        assert min(sizes) > 400
+        keys, others = (set(one.sketch(0)[0].tolist()) for one in (a, b))
+        assert keys | others == set(made.sketch(0)[0].tolist())
+        assert not keys & others
+    assert [len(one.sketch(0)[0]) for _, one in rest.folds(4)[:2]] == [0, 0]
+    assert abs(len(part.sketch(1)[0]) - 2000) < 150
+
+
+def test_a_share_or_seed_that_is_none_is_named():
+    made = SketchSet.from_sketches({c: {"total": image([c, c + 2])} for c in (0, 1)})
+    for share in (0, 1, -0.5, "half", True):
+        with pytest.raises(SketchSetError, match="between 0 and 1, both excluded"):
+            made.split(share)
+    for seed in (-1, 0.5, True, 1 << 63):
+        with pytest.raises(SketchSetError, match="whole number from 0"):
+            made.folds(2, seed=seed)

@@ -19,7 +19,8 @@ from thetatree.sketch.kinds import OTHER
 from thetatree.sketch.kinds import Feature as SketchFeature
 from thetatree.sketch.sketch_set import SketchSet
 from thetatree.sketch.sources import CELL_KINDS, Sources, Tested, sources_of, tested_features
-from thetatree.tree.tree import Estimates, SplitKind, Tree
+from thetatree.tree.estimates import Estimates
+from thetatree.tree.tree import SplitKind, Tree
 
 _FLAG, _CATEGORY, _THRESHOLD = CELL_KINDS["flag"], CELL_KINDS["category"], CELL_KINDS["threshold"]
 

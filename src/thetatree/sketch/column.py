@@ -126,6 +126,10 @@ class SketchColumn:
         together = np.concatenate([self[int(i)] for i in indices] or [np.empty(0, np.uint64)])
         return len(together) - len(np.unique(together))
 
-    def fold(self, n: int, fold: int, *, keep: bool) -> SketchColumn:
+    def fold(self, n: int, fold: int, *, keep: bool, seed: int = 0) -> SketchColumn:
         """Keep the hashes that are (or are not) in one of n folds; folds say nothing about a hash's size."""
-        return SketchColumn(*_kernel.take_fold(*self._arrays, n, fold, keep))
+        return SketchColumn(*_kernel.take_fold(*self._arrays, n, fold, keep, seed))
+
+    def share(self, share: float, *, keep: bool, seed: int = 0) -> SketchColumn:
+        """Keep a share of the hashes, or the others."""
+        return SketchColumn(*_kernel.take_share(*self._arrays, share, keep, seed))

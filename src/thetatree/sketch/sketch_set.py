@@ -15,6 +15,7 @@ from thetatree.sketch import counts as _counts
 from thetatree.sketch import describe as _describe
 from thetatree.sketch import merge as _merge
 from thetatree.sketch import named, read, table
+from thetatree.sketch.column import SketchColumn
 from thetatree.sketch.data import NONE, Entries, EntryKey, Form, Label, Origin, SketchData
 from thetatree.sketch.errors import SketchSetError
 from thetatree.sketch.kinds import Feature, Kind, Kinds
@@ -156,17 +157,41 @@ class SketchSet:
             replace(self._data, features=described, entries=entries, column=self._data.column.take(kept))
         )
 
-    def folds(self, n: int) -> list[tuple[SketchSet, SketchSet]]:
+    def folds(self, n: int, *, seed: int = 0) -> list[tuple[SketchSet, SketchSet]]:
         """Split the keys n ways: pairs of (all but one fold, that fold), for validation.
 
         A key is in the same fold in every sketch, and which one has nothing to do with how small its hash is.
+        Folds of another seed are independent: split a fold again with a seed of its own.
         """
         if n < 2:
             raise SketchSetError(f"folds({n}): at least 2 folds are needed")
-        return [(self._fold(n, fold, keep=False), self._fold(n, fold, keep=True)) for fold in range(n)]
+        fold, seed = self._data.column.fold, _checked_seed(seed)
+        return [
+            (self._part(fold(n, i, keep=False, seed=seed)), self._part(fold(n, i, keep=True, seed=seed)))
+            for i in range(n)
+        ]
 
-    def _fold(self, n: int, fold: int, *, keep: bool) -> SketchSet:
-        column = self._data.column.fold(n, fold, keep=keep)
+    def split(self, share: float, *, seed: int = 0) -> tuple[SketchSet, SketchSet]:
+        """Split the keys in two: (the others, about such a share of them).
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from thetatree import sketch
+        >>> frame = pd.DataFrame({"id": range(1000), "vip": [True, False] * 500, "y": [0, 1] * 500})
+        >>> rest, part = sketch(frame, key="id", target="y").split(0.25)
+        >>> [len(one.sketch(0)[0]) + len(one.sketch(1)[0]) for one in (rest, part)]
+        [756, 244]
+        """
+        if isinstance(share, (bool, str)) or not 0 < share < 1:
+            raise SketchSetError(f"split({share!r}): give a share between 0 and 1, both excluded")
+        take, seed = self._data.column.share, _checked_seed(seed)
+        return (
+            self._part(take(float(share), keep=False, seed=seed)),
+            self._part(take(float(share), keep=True, seed=seed)),
+        )
+
+    def _part(self, column: SketchColumn) -> SketchSet:
         entries = Entries(self._data.entries.keys, np.where(column.exact, column.held, -1))
         return SketchSet(replace(self._data, entries=entries, column=column))
 
@@ -263,6 +288,12 @@ class SketchSet:
             f"SketchSet({self.form}, classes={self.classes!r}, features={len(self.features)}, "
             f"sketches={len(self)}, held={held})"
         )
+
+
+def _checked_seed(seed: Any) -> int:
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or not 0 <= seed < 1 << 63:
+        raise SketchSetError(f"seed={seed!r} must be a whole number from 0 to 2^63 - 1")
+    return int(seed)
 
 
 def _some(names: Sequence[str]) -> str:
