@@ -15,7 +15,8 @@ from thetatree.grow.count_tree import count_tree
 from thetatree.judge.counts import Counts, share_of
 from thetatree.judge.proportions import Floats, normal_quantile
 from thetatree.sketch.sketch_set import SketchSet
-from thetatree.tree.tree import Estimates, Tree
+from thetatree.tree.estimates import Estimates
+from thetatree.tree.tree import Tree
 
 
 @dataclass(frozen=True)

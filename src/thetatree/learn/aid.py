@@ -95,7 +95,11 @@ class AIDRegressor(RowRegressor):  # noqa: D101 - its docstring is put together
         random_state: Any = None,
         min_impurity_decrease: float = 0.0,
         min_impurity_split: float = 0.0,
-        ccp_alpha: float = 0.0,
+        ccp_alpha: float | str = 0.0,
+        pruning: str | None = None,
+        validation_fraction: float = 0.25,
+        ccp_folds: int = 10,
+        honest: float | None = None,
         categorical_features: Any = "from_dtype",
         missing: str = "learnt",
         n_jobs: int | None = None,
@@ -118,6 +122,10 @@ class AIDRegressor(RowRegressor):  # noqa: D101 - its docstring is put together
         self.min_impurity_decrease = min_impurity_decrease
         self.min_impurity_split = min_impurity_split
         self.ccp_alpha = ccp_alpha
+        self.pruning = pruning
+        self.validation_fraction = validation_fraction
+        self.ccp_folds = ccp_folds
+        self.honest = honest
         self.categorical_features = categorical_features
         self.missing = missing
         self.n_jobs = n_jobs

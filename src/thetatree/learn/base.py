@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,13 +15,18 @@ from thetatree.data.rows import Rows, check_names, first_gap, is_frame, read_row
 from thetatree.data.target import Target, read_target, read_weights, with_class_weight
 from thetatree.learn import params
 from thetatree.sketch.sketch_set import SketchSet
+from thetatree.tree.held_out import HeldOut, class_codes, row_losses
 from thetatree.tree.tree import Tree
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class TreeEstimator(BaseEstimator):
     """An estimator whose model is one `Tree`."""
 
     tree_: Tree
+    cp_table_: pd.DataFrame
     n_features_in_: int
 
     def _read(self, X: Any, *, reset: bool, categorical: Any = "from_dtype") -> Rows:
@@ -46,6 +51,20 @@ class TreeEstimator(BaseEstimator):
         if getattr(self, "missing", None) == "error":
             _refuse_gaps(rows)
         return self.tree_.apply_rows(rows, getattr(self, "n_jobs", None))
+
+    def _keep_pruned(self, tree: Tree, table: pd.DataFrame | None) -> None:
+        """Keep the tree of a fit, and the table where cross-validation chose its alpha."""
+        self.tree_ = tree
+        self.__dict__.pop("cp_table_", None)
+        if table is not None:
+            self.cp_table_ = table
+
+    def _losses_on_rows(self, X: Any, y: Any) -> HeldOut:
+        """Judge the nodes of the tree by held-out rows, read as `predict` reads them."""
+        leaves = self._leaves(X)
+        codes, classes = read_target(y, len(leaves), self, classify=self.tree_.classes is not None)
+        target = codes if classes is None else class_codes(self.tree_, classes)[codes]
+        return row_losses(self.tree_, leaves, target)
 
     def apply(self, X: Any) -> NDArray[np.int64]:
         """Return the leaf that each row ends in."""

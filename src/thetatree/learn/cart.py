@@ -120,7 +120,11 @@ class CARTClassifier(_CART, RowClassifier):  # noqa: D101 - its docstring is put
         min_impurity_decrease: float = 0.0,
         min_impurity_split: float = 0.0,
         class_weight: Any = None,
-        ccp_alpha: float = 0.0,
+        ccp_alpha: float | str = 0.0,
+        pruning: str | None = None,
+        validation_fraction: float = 0.25,
+        ccp_folds: int = 10,
+        honest: float | None = None,
         monotonic_cst: Any = None,
         categorical_features: Any = "from_dtype",
         max_categories: int = 10,
@@ -141,6 +145,10 @@ class CARTClassifier(_CART, RowClassifier):  # noqa: D101 - its docstring is put
         self.min_impurity_split = min_impurity_split
         self.class_weight = class_weight
         self.ccp_alpha = ccp_alpha
+        self.pruning = pruning
+        self.validation_fraction = validation_fraction
+        self.ccp_folds = ccp_folds
+        self.honest = honest
         self.monotonic_cst = monotonic_cst
         self.categorical_features = categorical_features
         self.max_categories = max_categories
@@ -188,7 +196,11 @@ class CARTRegressor(_CART, RowRegressor):  # noqa: D101 - its docstring is put t
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
         min_impurity_split: float = 0.0,
-        ccp_alpha: float = 0.0,
+        ccp_alpha: float | str = 0.0,
+        pruning: str | None = None,
+        validation_fraction: float = 0.25,
+        ccp_folds: int = 10,
+        honest: float | None = None,
         monotonic_cst: Any = None,
         categorical_features: Any = "from_dtype",
         max_categories: int = 10,
@@ -208,6 +220,10 @@ class CARTRegressor(_CART, RowRegressor):  # noqa: D101 - its docstring is put t
         self.min_impurity_decrease = min_impurity_decrease
         self.min_impurity_split = min_impurity_split
         self.ccp_alpha = ccp_alpha
+        self.pruning = pruning
+        self.validation_fraction = validation_fraction
+        self.ccp_folds = ccp_folds
+        self.honest = honest
         self.monotonic_cst = monotonic_cst
         self.categorical_features = categorical_features
         self.max_categories = max_categories

@@ -41,6 +41,13 @@ def real(name: str, value: Any, least: float, most: float = math.inf) -> float:
     return float(value)
 
 
+def open_share(name: str, value: Any) -> float:
+    """Return a share between 0 and 1, both excluded."""
+    if not isinstance(value, (float, np.floating)) or not 0 < value < 1:
+        raise ValueError(f"{name} must be a share between 0 and 1, both excluded; got {value!r}")
+    return float(value)
+
+
 def choice(name: str, value: Any, options: Sequence[str]) -> str:
     """Return one of the options."""
     if value not in options:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -17,9 +18,12 @@ from thetatree.grow.from_rows import grow_from_rows
 from thetatree.grow.rules import GrowRules
 from thetatree.learn import params
 from thetatree.learn.base import TreeEstimator, TreeRegressor, counted_rows
+from thetatree.learn.pruning import check_held_out, grown, grown_and_pruned, pruning_plan
 from thetatree.learn.sketched import SketchClassifier
+from thetatree.learn.supply import RowSupply
 from thetatree.sketch.sketch_set import SketchSet
 from thetatree.split.criteria import check_criterion
+from thetatree.tree.held_out import HeldOut
 from thetatree.tree.prune import cost_complexity_path
 from thetatree.tree.tree import Tree
 
@@ -45,8 +49,22 @@ CATEGORICAL = """
 """
 
 PRUNING = """
-    ccp_alpha : float, default=0.0
-        Minimal cost-complexity pruning: links whose effective alpha is at most this are cut.
+    ccp_alpha : float, "cv" or "cv-1se", default=0.0
+        Minimal cost-complexity pruning: links whose effective alpha is at most this are cut. "cv" takes the
+        alpha of the least cross-validated error, "cv-1se" the greatest one within a standard error of it;
+        `cp_table_` has the table.
+    pruning : {"cost_complexity", "validation", "reduced_error", "pessimistic", "min_impurity"}, optional
+        "cost_complexity": by `ccp_alpha`; at 0.0 links that gain nothing are cut. "validation", also called
+        "reduced_error": the smallest subtree of the fewest errors on held-out data. "pessimistic": C4.5's, by
+        upper limits of the training errors. "min_impurity": pairs of leaves whose split lowers the impurity
+        of its own node by less than `min_impurity_decrease` are collapsed.
+    validation_fraction : float, default=0.25
+        Share of the training data that pruning="validation" keeps aside, unless fit is given X_val and y_val.
+    ccp_folds : int, default=10
+        Folds of ccp_alpha="cv" and "cv-1se".
+    honest : float, optional
+        Share of the training data that fills the nodes with values and counts; the rest chooses the splits.
+        Leaves are then not flattered by the choice.
 """
 
 END = """
@@ -83,11 +101,7 @@ class RowLearner(TreeEstimator):
         rows, target = counted_rows(rows, target)
         features = features_of(rows)
         rules = self._rules(rows, features, target)
-        tree = grow_from_rows(rows, features, target, rules, self.missing)
-        if self.verbose:
-            size = f"{rows.n_rows:,} rows x {rows.n_columns:,} columns"
-            print(f"{type(self).__name__}: {size}, {tree.n_leaves:,} leaves")
-        return tree
+        return grow_from_rows(rows, features, target, rules, self.missing)
 
     def root_candidates(self, X: Any, y: Any, sample_weight: Any = None) -> pd.DataFrame:
         """Return every feature's best split at the root; see `thetatree.candidates`."""
@@ -125,17 +139,30 @@ class RowLearner(TreeEstimator):
             n_threads=n_threads(self.n_jobs),
         )
 
-    def _pruned(self, tree: Tree) -> Tree:
-        alpha = params.real("ccp_alpha", self.ccp_alpha, 0.0)
-        return tree.prune(ccp_alpha=alpha) if alpha > 0 else tree
-
-    def _grown(self, X: Any, y: Any, sample_weight: Any) -> tuple[Tree, Target]:
+    def _read_training(self, X: Any, y: Any, sample_weight: Any) -> tuple[RowSupply, Target]:
+        """Read what the tree is grown from: rows that count; and the target of all."""
         rows = self._read(X, reset=True, categorical=self.categorical_features)
         target = self._target(y, rows.n_rows, sample_weight)
-        return self._grow(rows, target), target
+        return RowSupply(*counted_rows(rows, target), self._grow, self.n_jobs), target
+
+    def _fit_rows(self, X: Any, y: Any, sample_weight: Any, X_val: Any, y_val: Any) -> Target:
+        plan = pruning_plan(self, given=check_held_out(X_val, y_val))
+        supply, target = self._read_training(X, y, sample_weight)
+        judge = None if X_val is None else partial(self._judged_by_rows, X_val=X_val, y_val=y_val)
+        self._keep_pruned(*grown_and_pruned(supply, plan, judge))
+        if self.verbose:
+            size = f"{supply.rows.n_rows:,} rows x {supply.rows.n_columns:,} columns"
+            print(f"{type(self).__name__}: {size}, {self.tree_.n_leaves:,} leaves")
+        return target
+
+    def _judged_by_rows(self, tree: Tree, *, X_val: Any, y_val: Any) -> HeldOut:
+        """Judge a tree's nodes by the held-out rows given to fit."""
+        self.tree_ = tree
+        return self._losses_on_rows(X_val, y_val)
 
     def _unpruned(self, X: Any, y: Any, sample_weight: Any) -> Tree:
-        return self._grown(X, y, sample_weight)[0]
+        supply, _ = self._read_training(X, y, sample_weight)
+        return grown(supply, pruning_plan(self, given=False))
 
     def cost_complexity_pruning_path(self, X: Any, y: Any = None, sample_weight: Any = None) -> Bunch:
         """Return the alphas at which pruning cuts a link, and the leaves' total impurity after each."""
@@ -146,7 +173,9 @@ class RowLearner(TreeEstimator):
 class RowClassifier(RowLearner, SketchClassifier):
     """A classification tree of binary splits; a sketch set grows it as well as rows."""
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, X_val: Any = None, y_val: Any = None
+    ) -> Self:
         """Grow the tree.
 
         Parameters
@@ -160,13 +189,14 @@ class RowClassifier(RowLearner, SketchClassifier):
             One label per row.
         sample_weight : array-like, optional
             One weight per row; 0 leaves the row out.
+        X_val, y_val : table and array-like, optional
+            Held-out rows that pruning="validation" is judged by, instead of a share of `X`.
         """
         if isinstance(X, SketchSet):
             self._refuse_for_sketches({"y": y is not None, "sample_weight": sample_weight is not None})
-            return self._fit_sketches(X)
+            return self._fit_sketches(X, X_val=X_val, y_val=y_val)
         self._forget_sketches()
-        tree, target = self._grown(X, y, sample_weight)
-        self.tree_ = self._pruned(tree)
+        target = self._fit_rows(X, y, sample_weight, X_val, y_val)
         self.classes_ = np.asarray(target.classes)
         self.n_classes_ = len(self.classes_)
         self.n_outputs_ = 1
@@ -179,12 +209,10 @@ class RowClassifier(RowLearner, SketchClassifier):
             if is_given:
                 raise ValueError(f"{what} does not go with a SketchSet: leave it out, or fit on rows")
 
-    def _finished(self, tree: Tree) -> Tree:
-        return self._pruned(tree)
-
     def _unpruned(self, X: Any, y: Any, sample_weight: Any) -> Tree:
         if isinstance(X, SketchSet):
-            whole: Tree = clone(self).set_params(ccp_alpha=0.0).fit(X, y, sample_weight).tree_
+            unpruned = clone(self).set_params(ccp_alpha=0.0, pruning=None)
+            whole: Tree = unpruned.fit(X, y, sample_weight).tree_
             return whole
         return super()._unpruned(X, y, sample_weight)
 
@@ -192,7 +220,9 @@ class RowClassifier(RowLearner, SketchClassifier):
 class RowRegressor(RowLearner, TreeRegressor):
     """A regression tree of binary splits."""
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, X_val: Any = None, y_val: Any = None
+    ) -> Self:
         """Grow the tree.
 
         Parameters
@@ -204,7 +234,9 @@ class RowRegressor(RowLearner, TreeRegressor):
             One number per row.
         sample_weight : array-like, optional
             One weight per row; 0 leaves the row out.
+        X_val, y_val : table and array-like, optional
+            Held-out rows that pruning="validation" is judged by, instead of a share of `X`.
         """
-        self.tree_ = self._pruned(self._grown(X, y, sample_weight)[0])
+        self._fit_rows(X, y, sample_weight, X_val, y_val)
         self.n_outputs_ = 1
         return self

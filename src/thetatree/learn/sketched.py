@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -15,11 +16,14 @@ from thetatree.data.threads import n_threads
 from thetatree.grow.from_sketches import SketchRules, grow_from_sketches
 from thetatree.learn import params
 from thetatree.learn.base import TreeClassifier
+from thetatree.learn.pruning import check_held_out, grown_and_pruned, pruning_plan
 from thetatree.learn.raw_columns import RawTable, columns_by_name, columns_by_place
+from thetatree.learn.supply import SketchSupply
 from thetatree.sketch.consistency import inconsistencies
 from thetatree.sketch.sketch_set import SketchSet
-from thetatree.sketch.sources import Sources, sources_of, tested_features
+from thetatree.sketch.sources import Sources, Tested, sources_of, tested_features
 from thetatree.split.criteria import check_criterion
+from thetatree.tree.held_out import HeldOut, losses_on
 from thetatree.tree.tree import Tree
 
 _log = logging.getLogger("thetatree")
@@ -44,6 +48,8 @@ class SketchClassifier(TreeClassifier):
         sketches: SketchSet,
         mapping: Mapping[str, int] | None = None,
         labels: tuple[Any, ...] | None = None,
+        X_val: Any = None,
+        y_val: Any = None,
     ) -> Self:
         """Grow the tree; `labels` stand for the set's own."""
         for finding in inconsistencies(sketches.data):
@@ -55,22 +61,45 @@ class SketchClassifier(TreeClassifier):
             order = np.argsort(columns, kind="stable")
             tested = tuple(tested[i] for i in order)
             columns = sorted(columns)
-        sources = sources_of(sketches.data, tested, use_absent=bool(getattr(self, "use_absent", True)))
-        labels = sources.labels if labels is None else labels
-        self.tree_ = self._finished(grow_from_sketches(sources, self._sketch_rules(sources, labels), labels))
-        self.classes_ = _as_array(labels)
-        self.n_classes_ = len(labels)
+        supply = self._supply(sketches, tested, labels)
+        plan = pruning_plan(self, given=check_held_out(X_val, y_val))
+        self.classes_ = _as_array(supply.labels)
+        self.n_classes_ = len(supply.labels)
         self.n_outputs_ = 1
+        judge = None if X_val is None else partial(self._judged, X_val=X_val, y_val=y_val, columns=columns)
+        self._keep_pruned(*grown_and_pruned(supply, plan, judge))
         self._remember_columns(columns)
         if getattr(self, "verbose", 0):
             held = len(sketches.data.column.hashes)
-            grown = f"{held:,} held keys, {self.tree_.n_leaves} leaves"
-            print(f"{type(self).__name__}: {len(sketches)} sketches, {grown}")
+            print(
+                f"{type(self).__name__}: {len(sketches)} sketches, {held:,} held keys, "
+                f"{self.tree_.n_leaves} leaves"
+            )
         return self
 
-    def _finished(self, tree: Tree) -> Tree:
-        """Prune, where the learner does."""
-        return tree
+    def _supply(
+        self, sketches: SketchSet, tested: tuple[Tested, ...], labels: tuple[Any, ...] | None
+    ) -> SketchSupply:
+        use_absent = bool(getattr(self, "use_absent", True))
+        read = partial(_read_sources, tested=tested, use_absent=use_absent)
+        own = read(sketches).labels if labels is None else labels
+        return SketchSupply(
+            sketches,
+            own,
+            read,
+            lambda sources: grow_from_sketches(sources, self._sketch_rules(sources, own), own),
+            lambda sources: self._class_weights(sources.class_sizes(), own),
+            use_absent,
+            self._option("n_jobs", None),
+        )
+
+    def _judged(self, tree: Tree, *, X_val: Any, y_val: Any, columns: list[int] | None) -> HeldOut:
+        """Judge a tree's nodes by the held-out data given to fit."""
+        if isinstance(X_val, SketchSet):
+            return losses_on(tree, X_val, y_val)
+        self.tree_ = tree
+        self._remember_columns(columns)
+        return self._losses_on_rows(X_val, y_val)
 
     def _option(self, name: str, default: Any) -> Any:
         """Give a parameter that not every learner has."""
@@ -206,6 +235,10 @@ class SketchClassifier(TreeClassifier):
             if not whole or len(columns) != self.tree_.n_features:
                 raise ValueError("the columns do not fit the tree's features")
         self._remember_columns(columns)
+
+
+def _read_sources(sketches: SketchSet, *, tested: tuple[Tested, ...], use_absent: bool) -> Sources:
+    return sources_of(sketches.data, tested, use_absent=use_absent)
 
 
 def _as_array(labels: tuple[Any, ...]) -> NDArray[Any]:

@@ -91,7 +91,11 @@ class THAIDClassifier(RowClassifier):  # noqa: D101 - its docstring is put toget
         min_impurity_decrease: float = 0.0,
         min_impurity_split: float = 0.0,
         class_weight: Any = None,
-        ccp_alpha: float = 0.0,
+        ccp_alpha: float | str = 0.0,
+        pruning: str | None = None,
+        validation_fraction: float = 0.25,
+        ccp_folds: int = 10,
+        honest: float | None = None,
         categorical_features: Any = "from_dtype",
         max_categories: int = 10,
         missing: str = "learnt",
@@ -112,6 +116,10 @@ class THAIDClassifier(RowClassifier):  # noqa: D101 - its docstring is put toget
         self.min_impurity_split = min_impurity_split
         self.class_weight = class_weight
         self.ccp_alpha = ccp_alpha
+        self.pruning = pruning
+        self.validation_fraction = validation_fraction
+        self.ccp_folds = ccp_folds
+        self.honest = honest
         self.categorical_features = categorical_features
         self.max_categories = max_categories
         self.missing = missing

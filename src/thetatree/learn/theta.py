@@ -36,6 +36,19 @@ class ThetaSketchDecisionTreeClassifier(SketchClassifier):
         Grow best first to so many leaves.
     min_impurity_decrease, min_impurity_split : float, default=0.0
         As in `CARTClassifier`.
+    ccp_alpha : float, "cv" or "cv-1se", default=0.0
+        Minimal cost-complexity pruning: links whose effective alpha is at most this are cut. "cv" takes the
+        alpha of the least cross-validated error (by folds of the hashes), "cv-1se" the greatest one within a
+        standard error of it; `cp_table_` has the table.
+    pruning : {"cost_complexity", "validation", "reduced_error", "pessimistic", "min_impurity"}, optional
+        As in `CARTClassifier`. Where the threshold of "cost_complexity" is known as min_impurity_decrease,
+        give it as ccp_alpha, divided by the number of keys: alpha is in shares of the root here.
+    validation_fraction : float, default=0.25
+        Share of the keys, by their hashes, that pruning="validation" keeps aside, unless fit is given X_val.
+    ccp_folds : int, default=10
+        Folds of ccp_alpha="cv" and "cv-1se".
+    honest : float, optional
+        Share of the keys, by their hashes, that fills the nodes with counts; the rest chooses the splits.
     class_weight : "balanced", dict or None, default=None
         Weights of the classes, by label.
     priors : dict, optional
@@ -95,6 +108,11 @@ class ThetaSketchDecisionTreeClassifier(SketchClassifier):
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
         min_impurity_split: float = 0.0,
+        ccp_alpha: float | str = 0.0,
+        pruning: str | None = None,
+        validation_fraction: float = 0.25,
+        ccp_folds: int = 10,
+        honest: float | None = None,
         class_weight: Any = None,
         priors: Any = None,
         max_categories: int = 10,
@@ -114,6 +132,11 @@ class ThetaSketchDecisionTreeClassifier(SketchClassifier):
         self.max_leaf_nodes = max_leaf_nodes
         self.min_impurity_decrease = min_impurity_decrease
         self.min_impurity_split = min_impurity_split
+        self.ccp_alpha = ccp_alpha
+        self.pruning = pruning
+        self.validation_fraction = validation_fraction
+        self.ccp_folds = ccp_folds
+        self.honest = honest
         self.class_weight = class_weight
         self.priors = priors
         self.max_categories = max_categories
@@ -123,7 +146,14 @@ class ThetaSketchDecisionTreeClassifier(SketchClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, sketch_data: Any, feature_mapping: Mapping[str, int] | None = None) -> Self:
+    def fit(
+        self,
+        sketch_data: Any,
+        feature_mapping: Mapping[str, int] | None = None,
+        *,
+        X_val: Any = None,
+        y_val: Any = None,
+    ) -> Self:
         """Grow the tree.
 
         Parameters
@@ -135,11 +165,14 @@ class ThetaSketchDecisionTreeClassifier(SketchClassifier):
             The column of the table given to `predict`, by feature name. Features that it does not name are
             left out. A column holds 0/1 flags, or what the feature was sketched from: numbers, categories,
             lists of tags. Without a mapping, `predict` takes columns by the features' names.
+        X_val, y_val : table and array-like, optional
+            Held-out data that pruning="validation" is judged by: a table as `predict` takes it with its
+            labels, or a SketchSet of other keys alone.
         """
         sketches, labels = self._read_sketches(sketch_data)
         if feature_mapping is not None:
             sketches = sketches.select(_checked_mapping(feature_mapping, sketches.features))
-        return self._fit_sketches(sketches, feature_mapping, labels)
+        return self._fit_sketches(sketches, feature_mapping, labels, X_val, y_val)
 
     @staticmethod
     def _read_sketches(sketch_data: Any) -> tuple[SketchSet, tuple[Any, ...] | None]:

@@ -349,6 +349,8 @@ class Tree:
             total /= total.sum()
         return total
 
+    # ---- pruning
+
     def prune(self, *, ccp_alpha: float | None = None, at: Any = None) -> Tree:
         """Return a smaller tree.
 
@@ -369,6 +371,89 @@ class Tree:
         if nodes.ndim != 1 or (len(nodes) and nodes.dtype.kind not in "iu"):
             raise ValueError(f"at must be a list of node numbers; got {at!r}")
         return cut_at(self, nodes.astype(np.int64))
+
+    def cost_complexity_path(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the alphas at which pruning cuts a link, and the leaves' total impurity after each.
+
+        Examples
+        --------
+        >>> from thetatree import CARTRegressor
+        >>> tree = CARTRegressor().fit([[1], [2], [3]], [0, 1, 4]).tree_
+        >>> alphas, _ = tree.cost_complexity_path()
+        >>> alphas.round(3).tolist()
+        [0.0, 0.167, 2.722]
+        >>> [tree.prune(ccp_alpha=alpha).n_leaves for alpha in alphas]
+        [3, 2, 1]
+        """
+        from thetatree.tree.prune import cost_complexity_path
+
+        return cost_complexity_path(self)
+
+    def prune_validation(self, X_val: Any, y_val: Any = None, sample_weight: Any = None) -> Tree:
+        """Return the smallest of the subtrees that lose least on held-out keys (reduced error pruning).
+
+        No subtree has fewer held-out errors (of a regression tree: a smaller squared error, or absolute one
+        where the tree is about medians), so accuracy never falls; of equally good ones the smallest is taken.
+
+        Parameters
+        ----------
+        X_val : table or SketchSet
+            Rows with the columns that the tree was grown on, or sketches of other keys.
+        y_val : array-like
+            Labels or numbers, one per row; a SketchSet knows its classes.
+        sample_weight : array-like, optional
+            One weight per row.
+
+        Examples
+        --------
+        >>> from thetatree import CARTClassifier
+        >>> tree = CARTClassifier().fit([[1], [2], [3], [4]], [0, 1, 0, 1]).tree_
+        >>> tree.n_leaves, tree.prune_validation([[1], [2], [3], [4]], [0, 1, 1, 1]).n_leaves
+        (4, 2)
+        """
+        from thetatree.tree.held_out import losses_on
+        from thetatree.tree.prune import cut_at, validation_below
+
+        return cut_at(self, validation_below(self, losses_on(self, X_val, y_val, sample_weight)))
+
+    def prune_pessimistic(self, confidence: float = 0.25, limits: str = "release8") -> Tree:
+        """Return the tree pruned as C4.5 does: by upper limits of the training errors, without held-out keys.
+
+        Parameters
+        ----------
+        confidence : float, default=0.25
+            A smaller one prunes more.
+        limits : {"release8", "exact", "normal"}, default="release8"
+            Which upper limit.
+
+        Examples
+        --------
+        >>> from thetatree import CARTClassifier
+        >>> tree = CARTClassifier().fit([[1], [2], [3], [4], [5], [6]], [0, 0, 1, 0, 0, 0]).tree_
+        >>> tree.n_leaves, tree.prune_pessimistic().n_leaves
+        (3, 1)
+        """
+        from thetatree.tree.pessimistic import pessimistic_below
+        from thetatree.tree.prune import cut_at
+
+        return cut_at(self, pessimistic_below(self, confidence, limits))
+
+    def prune_min_impurity(self, min_impurity_decrease: float) -> Tree:
+        """Return the tree without splits into leaves that lower their node's impurity by less, from below.
+
+        Unlike the limit of the same name while growing, the decrease is not weighted by the node's share of
+        the root, and a split stays where any split below it does.
+
+        Examples
+        --------
+        >>> from thetatree import CARTClassifier
+        >>> xor = CARTClassifier().fit([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]).tree_
+        >>> xor.prune_min_impurity(0.1).n_leaves, xor.prune_min_impurity(0.6).n_leaves
+        (4, 1)
+        """
+        from thetatree.tree.prune import cut_at, min_impurity_below
+
+        return cut_at(self, min_impurity_below(self, min_impurity_decrease))
 
 
 def _frozen(array: NDArray[Any]) -> NDArray[Any]:
