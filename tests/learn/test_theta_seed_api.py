@@ -472,6 +472,34 @@ def test_use_absent():
     assert on.tree_.estimates.node_error[rare] < off.tree_.estimates.node_error[rare]
 
 
+def test_pruning_and_validation_fraction():
+    """Held-out flags with labels, or a share of the hashes; see test_pruning.py for each way."""
+    whole = fitted(ESTIMATED, significance=None, min_held=0)
+    held = fitted(ESTIMATED, significance=None, min_held=0, pruning="validation", validation_fraction=0.4)
+    assert held.get_n_leaves() < whole.get_n_leaves()
+    assert held.tree_.estimates.held[0] == pytest.approx(0.6 * whole.tree_.estimates.held[0], rel=0.1)
+    model = ThetaTree(significance=None, min_held=0, pruning="reduced_error")
+    model.fit(ESTIMATED, MAPPING, X_val=FLAGS, y_val=Y.astype(int))
+    accuracy = [np.mean(one.predict(FLAGS) == Y) for one in (whole, model)]
+    assert accuracy[1] >= accuracy[0]
+
+
+def test_ccp_alpha_and_ccp_folds():
+    whole = fitted(significance=None)
+    alphas, _ = whole.tree_.cost_complexity_path()
+    for alpha in alphas[:: len(alphas) // 4]:
+        assert fitted(significance=None, ccp_alpha=float(alpha)).tree_ == whole.tree_.prune(ccp_alpha=alpha)
+    model = fitted(significance=None, ccp_alpha="cv-1se", ccp_folds=4)
+    assert model.get_n_leaves() < whole.get_n_leaves()
+    assert model.cp_table_["xerror"].iloc[0] == pytest.approx(1.0, abs=0.02)
+
+
+def test_honest():
+    honest, own = fitted(honest=0.5, significance=None), fitted(significance=None)
+    assert honest.tree_.n_node_samples[0] == pytest.approx(own.tree_.n_node_samples[0] / 2, rel=0.1)
+    assert honest.get_params()["honest"] == 0.5
+
+
 def test_n_jobs():
     expected = fitted(n_jobs=1).predict(FLAGS)
     assert np.array_equal(fitted(n_jobs=2).predict(FLAGS), expected)
