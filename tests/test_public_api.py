@@ -141,9 +141,10 @@ def test_the_public_names():
     assert sorted(dir(tt)) == NAMES
     for name in NAMES:
         assert getattr(tt, name) is not None
-    assert tt.export.__all__ == ["to_text"]
     names = "DecisionStrategy binomial_p cross_validate search segments upper_error wilson"
     assert tt.judge.__all__ == names.split()
+    targets = "c dot java json python sql text"
+    assert tt.export.__all__ == [f"to_{name}" for name in targets.split()]
     for name in ("impurity", "score", "partitions"):
         assert callable(getattr(tt.criteria, name))
     with pytest.raises(AttributeError, match=r"no attribute 'nonsense'"):

@@ -15,6 +15,12 @@ all (n = 150): setosa 33%
    └─ petal width (cm) > 1.75 (n = 46): virginica 98%
 """
 
+from thetatree.export.c import to_c
+from thetatree.export.dot import to_dot
+from thetatree.export.java import to_java
+from thetatree.export.json_document import to_json
+from thetatree.export.python import to_python
+from thetatree.export.sql import to_sql
 from thetatree.export.text import to_text
 
-__all__ = ["to_text"]
+__all__ = ["to_c", "to_dot", "to_java", "to_json", "to_python", "to_sql", "to_text"]

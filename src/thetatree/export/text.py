@@ -35,7 +35,7 @@ def to_text(model: Any, *, max_depth: int | None = 10, decimals: int | None = No
     open_nodes = [(0, "all", "", "")]
     while open_nodes:
         node, test, indent, below = open_nodes.pop()
-        lines.append(f"{indent}{test} {_summary(tree, node, decimals)}")
+        lines.append(f"{indent}{test} {summary(tree, node, decimals)}")
         children = tree.child[tree.child_start[node] : tree.child_start[node + 1]].tolist()
         if children and max_depth is not None and tree.depth[node] >= max_depth:
             lines.append(f"{below}└─ ... {int(tree.subtree_end[node]) - node - 1:,} nodes below")
@@ -58,7 +58,8 @@ def _counted(n: int, one: str, many: str) -> str:
     return f"{n:,} {one if n == 1 else many}"
 
 
-def _summary(tree: Tree, node: int, decimals: int | None) -> str:
+def summary(tree: Tree, node: int, decimals: int | None) -> str:
+    """Return what a node holds and says: its size and its mean or its greatest class."""
     n, weight = int(tree.n_node_samples[node]), float(tree.weighted_n_node_samples[node])
     if tree.estimates is not None:
         error = 1.96 * float(tree.estimates.node_error[node])
