@@ -27,7 +27,7 @@ template <class T>
 Out<T> to_numpy(Buffer<T>&& buffer) {
   const std::size_t n = buffer.size;
   T* const data = buffer.data.release();
-  nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+  nb::capsule owner(data, [](void* p) noexcept { GiveBack{}(p); });
   return Out<T>(data, {n}, owner);
 }
 
@@ -85,9 +85,10 @@ nb::object bytes_result(ByteColumn&& column) {
   return nb::make_tuple(to_numpy(std::move(column.bytes)), to_numpy(std::move(column.offsets)));
 }
 
-nb::object bind_read(const In<std::uint8_t>& bytes, const In<std::int64_t>& offsets, std::uint16_t seed_hash) {
+nb::object bind_read(const In<std::uint8_t>& bytes, const In<std::int64_t>& offsets, std::uint16_t seed_hash,
+                     int n_threads) {
   const std::size_t n = check_offsets(offsets, bytes.shape(0));
-  return guarded([&] { return read_sketches(bytes.data(), offsets.data(), n, seed_hash); },
+  return guarded([&] { return read_sketches(bytes.data(), offsets.data(), n, seed_hash, n_threads); },
                  [](SketchColumn&& column) -> nb::object { return to_numpy(std::move(column)); });
 }
 
@@ -115,6 +116,14 @@ nb::object bind_unite(const In<std::uint64_t>& hashes, const In<std::int64_t>& o
                  [](SketchColumn&& column) -> nb::object { return to_numpy(std::move(column)); });
 }
 
+nb::object bind_take(const In<std::uint64_t>& hashes, const In<std::int64_t>& offsets, const In<std::uint64_t>& thetas,
+                     const In<std::int64_t>& members) {
+  const SketchView view = view_of(hashes, offsets, thetas);
+  check_indices(members, view.n);
+  return guarded([&] { return take(view, members.data(), members.shape(0)); },
+                 [](SketchColumn&& column) -> nb::object { return to_numpy(std::move(column)); });
+}
+
 nb::object bind_combine(const In<std::uint64_t>& hashes, const In<std::int64_t>& offsets,
                         const In<std::uint64_t>& thetas, const In<std::int64_t>& left, const In<std::int64_t>& right,
                         bool subtract) {
@@ -129,7 +138,7 @@ nb::object bind_combine(const In<std::uint64_t>& hashes, const In<std::int64_t>&
 
 Out<std::int64_t> bind_overlaps(const In<std::uint64_t>& hashes, const In<std::int64_t>& offsets,
                                 const In<std::uint64_t>& thetas, const In<std::int64_t>& left,
-                                const In<std::int64_t>& right) {
+                                const In<std::int64_t>& right, int n_threads) {
   const SketchView view = view_of(hashes, offsets, thetas);
   check_indices(left, view.n);
   check_indices(right, view.n);
@@ -137,7 +146,7 @@ Out<std::int64_t> bind_overlaps(const In<std::uint64_t>& hashes, const In<std::i
   Buffer<std::int64_t> out(3 * left.shape(0));
   {
     nb::gil_scoped_release release;
-    overlaps(view, left.data(), right.data(), left.shape(0), out.data.get());
+    overlaps(view, left.data(), right.data(), left.shape(0), n_threads, out.data.get());
   }
   return to_numpy(std::move(out));
 }
@@ -244,6 +253,7 @@ void bind_sketch(nb::module_& m) {
   m.def("write_sketches", &bind_write);
   m.def("decode_text", &bind_decode);
   m.def("unite_sketches", &bind_unite);
+  m.def("take_sketches", &bind_take);
   m.def("combine_sketches", &bind_combine);
   m.def("sketch_overlaps", &bind_overlaps);
   m.def("take_fold", &bind_take_fold);

@@ -1,8 +1,11 @@
 #include "theta_set.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <iterator>
+
+#include "parallel.h"
 
 namespace thetatree {
 namespace {
@@ -43,6 +46,72 @@ const std::uint64_t* below(const SketchView& view, std::size_t i, std::uint64_t 
   return view.thetas[i] <= theta ? view.end(i) : std::lower_bound(view.begin(i), view.end(i), theta);
 }
 
+// A sketch made ready for many look-ups: its hashes by their leading bits, about one to each place.
+class Shelf {
+ public:
+  void fill(const std::uint64_t* begin, const std::uint64_t* end) {
+    begin_ = begin;
+    const auto n = static_cast<std::size_t>(end - begin);
+    const int bits = static_cast<int>(std::bit_width(n));
+    shift_ = n > 0 ? std::max(0, static_cast<int>(std::bit_width(end[-1])) - bits) : 0;
+    places_.assign((std::size_t{1} << bits) + 1, 0);
+    for (const std::uint64_t* hash = begin; hash != end; ++hash) {
+      ++places_[(*hash >> shift_) + 1];
+    }
+    for (std::size_t place = 1; place < places_.size(); ++place) {
+      places_[place] += places_[place - 1];
+    }
+  }
+  bool holds(std::uint64_t hash) const {
+    const std::uint64_t place = hash >> shift_;
+    if (place + 1 >= places_.size()) {
+      return false;
+    }
+    const std::uint64_t* const from = begin_ + places_[place];
+    const std::uint64_t* const to = begin_ + places_[place + 1];
+    constexpr std::ptrdiff_t kFew = 8;
+    return to - from > kFew ? std::binary_search(from, to, hash) : std::find(from, to, hash) != to;
+  }
+
+ private:
+  const std::uint64_t* begin_ = nullptr;
+  int shift_ = 0;
+  std::vector<std::size_t> places_;
+};
+
+// The same as `overlap`, for sketch b on its shelf.
+void overlap_with(const SketchView& view, const Shelf& shelf, std::size_t a, std::size_t b, std::int64_t* out) {
+  const std::uint64_t theta = std::min(view.thetas[a], view.thetas[b]);
+  const std::uint64_t* const end = below(view, a, theta);
+  std::int64_t both = 0;
+  for (const std::uint64_t* hash = view.begin(a); hash != end; ++hash) {
+    both += shelf.holds(*hash);
+  }
+  out[0] = both;
+  out[1] = end - view.begin(a);
+  out[2] = below(view, b, theta) - view.begin(b);
+}
+
+// Below the lesser theta: hashes in both, in the first, in the second.
+void overlap(const SketchView& view, std::size_t a, std::size_t b, std::int64_t* out) {
+  const std::uint64_t theta = std::min(view.thetas[a], view.thetas[b]);
+  const std::uint64_t* p = view.begin(a);
+  const std::uint64_t* q = view.begin(b);
+  const std::uint64_t* const p_end = below(view, a, theta);
+  const std::uint64_t* const q_end = below(view, b, theta);
+  out[1] = p_end - p;
+  out[2] = q_end - q;
+  std::int64_t both = 0;
+  while (p < p_end && q < q_end) {
+    const std::uint64_t x = *p;
+    const std::uint64_t y = *q;
+    both += x == y;
+    p += x <= y;
+    q += y <= x;
+  }
+  out[0] = both;
+}
+
 }  // namespace
 
 SketchColumn unite(const SketchView& view, const std::int64_t* groups, const std::int64_t* members,
@@ -75,6 +144,22 @@ SketchColumn unite(const SketchView& view, const std::int64_t* groups, const std
   return builder.take();
 }
 
+SketchColumn take(const SketchView& view, const std::int64_t* members, std::size_t n) {
+  SketchColumn out{Buffer<std::uint64_t>(0), Buffer<std::int64_t>(n + 1), Buffer<std::uint64_t>(n)};
+  out.offsets.data[0] = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const auto member = static_cast<std::size_t>(members[i]);
+    out.offsets.data[i + 1] = out.offsets.data[i] + (view.end(member) - view.begin(member));
+    out.thetas.data[i] = view.thetas[member];
+  }
+  out.hashes = Buffer<std::uint64_t>(static_cast<std::size_t>(out.offsets.data[n]));
+  for (std::size_t i = 0; i < n; ++i) {
+    const auto member = static_cast<std::size_t>(members[i]);
+    std::copy(view.begin(member), view.end(member), out.hashes.data.get() + out.offsets.data[i]);
+  }
+  return out;
+}
+
 SketchColumn combine(const SketchView& view, const std::int64_t* left, const std::int64_t* right, std::size_t n,
                      PairOperation operation) {
   ColumnBuilder builder(n);
@@ -96,27 +181,27 @@ SketchColumn combine(const SketchView& view, const std::int64_t* left, const std
 }
 
 void overlaps(const SketchView& view, const std::int64_t* left, const std::int64_t* right, std::size_t n,
-              std::int64_t* out) {
-  for (std::size_t i = 0; i < n; ++i) {
-    const auto a = static_cast<std::size_t>(left[i]);
-    const auto b = static_cast<std::size_t>(right[i]);
-    const std::uint64_t theta = std::min(view.thetas[a], view.thetas[b]);
-    const std::uint64_t* p = view.begin(a);
-    const std::uint64_t* q = view.begin(b);
-    const std::uint64_t* const p_end = below(view, a, theta);
-    const std::uint64_t* const q_end = below(view, b, theta);
-    out[3 * i + 1] = p_end - p;
-    out[3 * i + 2] = q_end - q;
-    std::int64_t both = 0;
-    while (p < p_end && q < q_end) {
-      const std::uint64_t x = *p;
-      const std::uint64_t y = *q;
-      both += x == y;
-      p += x <= y;
-      q += y <= x;
+              int n_threads, std::int64_t* out) {
+  constexpr std::int64_t kPairs = 64;  // for a thread at a time
+  constexpr std::int64_t kWorthShelf = 4;
+  parallel_chunks(n_threads, static_cast<std::int64_t>(n), kPairs, [&](std::int64_t begin, std::int64_t end, int) {
+    Shelf shelf;
+    std::int64_t run = 0;  // how many pairs in a row have this one's right sketch
+    for (std::int64_t i = begin; i < end; ++i) {
+      const auto a = static_cast<std::size_t>(left[i]), b = static_cast<std::size_t>(right[i]);
+      if (i == begin || right[i] != right[i - 1]) {
+        run = std::find_if(right + i, right + end, [&](std::int64_t j) { return j != right[i]; }) - (right + i);
+        if (run >= kWorthShelf) {
+          shelf.fill(view.begin(b), view.end(b));
+        }
+      }
+      if (run >= kWorthShelf) {
+        overlap_with(view, shelf, a, b, out + 3 * i);
+      } else {
+        overlap(view, a, b, out + 3 * i);
+      }
     }
-    out[3 * i] = both;
-  }
+  });
 }
 
 namespace {

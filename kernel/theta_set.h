@@ -28,6 +28,9 @@ struct SketchView {
 SketchColumn unite(const SketchView& view, const std::int64_t* groups, const std::int64_t* members,
                    const std::int64_t* k, std::size_t n_groups);
 
+// Copies of some sketches, in the order of `members`.
+SketchColumn take(const SketchView& view, const std::int64_t* members, std::size_t n);
+
 enum class PairOperation { intersect, subtract };
 
 // Result i combines sketches left[i] and right[i] at the lesser θ.
@@ -36,7 +39,7 @@ SketchColumn combine(const SketchView& view, const std::int64_t* left, const std
 
 // out[3i..3i+2]: hashes in both, in left[i], in right[i], all below the lesser θ of the two.
 void overlaps(const SketchView& view, const std::int64_t* left, const std::int64_t* right, std::size_t n,
-              std::int64_t* out);
+              int n_threads, std::int64_t* out);
 
 // Keeps the hashes of the sketches whose fold, 0 to n_folds - 1, is (keep = true) or is not (false) the given one. A
 // fold comes from a remix of all bits of a hash, so that it says nothing about how small the hash is. Folds of one salt

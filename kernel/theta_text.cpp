@@ -40,9 +40,10 @@ struct Cell {
   const std::uint8_t* text;
   std::size_t size;
   std::int64_t index;
+  std::size_t skipped = 0;  // blanks in front
 
   [[noreturn]] void fail(std::size_t at, const std::string& what) const {
-    throw WireError{index, static_cast<std::int64_t>(at), what};
+    throw WireError{index, static_cast<std::int64_t>(skipped + at), what};
   }
   std::string shown(std::size_t at) const {
     const std::uint8_t c = text[at];
@@ -120,10 +121,23 @@ std::uint8_t* decode_base64(const Cell& cell, std::uint8_t* out) {
   return out;
 }
 
+// Some writers put blanks around cells.
+Cell trimmed(Cell cell) {
+  const auto blank = [](std::uint8_t c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; };
+  while (cell.size > 0 && blank(cell.text[cell.size - 1])) {
+    --cell.size;
+  }
+  for (; cell.size > 0 && blank(*cell.text); ++cell.skipped) {
+    ++cell.text;
+    --cell.size;
+  }
+  return cell;
+}
+
 // Where the hexadecimal digits of a cell start, or -1 for base64. An image has the bytes 3, 3 or 4, 3 near its start,
 // also behind a length prefix, and their base64 always holds a character that is no hexadecimal digit.
 std::int64_t hex_start(const Cell& cell) {
-  const bool escaped = cell.size >= 2 && cell.text[1] == 'x' && (cell.text[0] == '0' || cell.text[0] == '\\');
+  const bool escaped = cell.size >= 2 && (cell.text[1] | 32) == 'x' && (cell.text[0] == '0' || cell.text[0] == '\\');
   const std::size_t from = escaped ? 2 : 0;
   for (std::size_t i = from; i < cell.size && i < from + 28; ++i) {
     if (kHex[cell.text[i]] > 15) {
@@ -148,7 +162,7 @@ ByteColumn decode_text(const std::uint8_t* text, const std::int64_t* offsets, st
   column.offsets.data[0] = 0;
   for (std::size_t i = 0; i < n; ++i) {
     const Cell cell{text + offsets[i], static_cast<std::size_t>(offsets[i + 1] - offsets[i]), static_cast<std::int64_t>(i)};
-    out = decode_cell(cell, out);
+    out = decode_cell(trimmed(cell), out);
     column.offsets.data[i + 1] = out - column.bytes.data.get();
   }
   column.bytes.size = static_cast<std::size_t>(column.offsets.data[n]);

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <bit>
 #include <cstdio>
+#include <mutex>
+#include <optional>
 
 #include "byte_order.h"
+#include "parallel.h"
 
 namespace thetatree {
 namespace {
@@ -281,7 +284,7 @@ Blob blob_at(const std::uint8_t* bytes, const std::int64_t* offsets, std::size_t
 }  // namespace
 
 SketchColumn read_sketches(const std::uint8_t* bytes, const std::int64_t* offsets, std::size_t n,
-                           std::uint16_t seed_hash) {
+                           std::uint16_t seed_hash, int n_threads) {
   SketchColumn column{Buffer<std::uint64_t>(0), Buffer<std::int64_t>(n + 1), Buffer<std::uint64_t>(n)};
   column.offsets.data[0] = 0;
   for (std::size_t i = 0; i < n; ++i) {
@@ -290,15 +293,26 @@ SketchColumn read_sketches(const std::uint8_t* bytes, const std::int64_t* offset
     column.thetas.data[i] = layout.theta;
   }
   column.hashes = Buffer<std::uint64_t>(static_cast<std::size_t>(column.offsets.data[n]));
-  for (std::size_t i = 0; i < n; ++i) {
-    const Blob blob = blob_at(bytes, offsets, i);
-    const Layout layout = layout_of(blob, seed_hash);
-    std::uint64_t* out = column.hashes.data.get() + column.offsets.data[i];
-    if (layout.entry_bits == 64) {
-      read_plain(blob, layout, out);
-    } else {
-      read_packed(blob, layout, out);
+  constexpr std::int64_t kBlobs = 16;  // for a thread at a time
+  std::mutex lock;
+  std::optional<WireError> first;
+  parallel_chunks(n_threads, static_cast<std::int64_t>(n), kBlobs, [&](std::int64_t begin, std::int64_t end, int) {
+    try {
+      for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
+        const Blob blob = blob_at(bytes, offsets, i);
+        const Layout layout = layout_of(blob, seed_hash);
+        std::uint64_t* out = column.hashes.data.get() + column.offsets.data[i];
+        (layout.entry_bits == 64 ? read_plain : read_packed)(blob, layout, out);
+      }
+    } catch (const WireError& error) {
+      const std::lock_guard<std::mutex> guard(lock);
+      if (!first || error.sketch < first->sketch) {
+        first = error;
+      }
     }
+  });
+  if (first) {
+    throw *first;
   }
   return column;
 }

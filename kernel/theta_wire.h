@@ -19,6 +19,8 @@
 #include <string>
 #include <vector>
 
+#include "memory.h"
+
 namespace thetatree {
 
 // θ = 1: no hash was thrown away. Every hash is below it.
@@ -33,9 +35,9 @@ struct WireError {
 // A buffer that is not zeroed first.
 template <class T>
 struct Buffer {
-  std::unique_ptr<T[]> data;
+  std::unique_ptr<T[], GiveBack> data;
   std::size_t size = 0;
-  explicit Buffer(std::size_t n = 0) : data(std::make_unique_for_overwrite<T[]>(n)), size(n) {}
+  explicit Buffer(std::size_t n = 0) : data(static_cast<T*>(take_memory(n, sizeof(T)))), size(n) {}
 };
 
 struct SketchColumn {
@@ -49,9 +51,9 @@ struct ByteColumn {
   Buffer<std::int64_t> offsets;
 };
 
-// Throws WireError. Accepts ClickHouse's length-prefixed state for any blob.
+// Throws WireError, of the first blob that is refused. Accepts ClickHouse's length-prefixed state for any blob.
 SketchColumn read_sketches(const std::uint8_t* bytes, const std::int64_t* offsets, std::size_t n,
-                           std::uint16_t seed_hash);
+                           std::uint16_t seed_hash, int n_threads);
 
 // version 3, or 4, which falls back to 3 for the sketches that have no compressed form, as DataSketches does.
 ByteColumn write_sketches(const std::uint64_t* hashes, const std::int64_t* offsets, const std::uint64_t* thetas,

@@ -100,7 +100,7 @@ int main(int argc, char** argv) {
     std::copy(blob.begin(), blob.end(), exact.get());
     const std::int64_t offsets[2] = {0, static_cast<std::int64_t>(blob.size())};
     const auto start = std::chrono::steady_clock::now();
-    read += accepted(blob, [&] { return read_sketches(exact.get(), offsets, 1, 0x93cc).hashes.size; });
+    read += accepted(blob, [&] { return read_sketches(exact.get(), offsets, 1, 0x93cc, 1).hashes.size; });
     accepted(blob, [&] { return decode_text(exact.get(), offsets, 1).bytes.size; });
     slowest = std::max(slowest, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   }

@@ -144,9 +144,25 @@ def test_unite_is_the_naive_union():
             assert naive.Sketch(map(int, result[0]), int(result.thetas[0])) == wanted
         theta = min(a.theta, b.theta)
         both, left, right = column.overlaps([0], [len(sketches) - 1])[0]
+        assert (column.overlaps([0] * 5, [len(sketches) - 1] * 5) == [both, left, right]).all()
         assert both == len(a.intersection(b).hashes)
         assert left == sum(h < theta for h in a.hashes)
         assert right == sum(h < theta for h in b.hashes)
+
+
+def test_overlaps_of_hashes_side_by_side():
+    """What is looked up many times is put on shelves by leading bits, which such hashes crowd."""
+    rng = np.random.default_rng(0)
+    crowded = np.sort(np.append(rng.choice(5000, 900, replace=False) + 2**40, 2**62)).astype(np.uint64)
+    some = [np.sort(rng.choice(crowded, int(n), replace=False)) for n in rng.integers(0, 900, 6)]
+    others = [np.sort(rng.choice(6000, 50, replace=False) + 2**40).astype(np.uint64)] * 2
+    sets = [crowded, np.empty(0, np.uint64), *some, *others]
+    offsets = np.cumsum([0, *map(len, sets)])
+    column = SketchColumn(np.concatenate(sets), offsets, np.full(len(sets), 2**63 - 1, np.uint64))
+    for right in (0, 1):
+        found = column.overlaps(range(len(sets)), [right] * len(sets))
+        for one, counts in zip(sets, found.tolist(), strict=True):
+            assert counts == [len(np.intersect1d(one, sets[right])), len(one), len(sets[right])]
 
 
 def test_merged_days_may_overlap():

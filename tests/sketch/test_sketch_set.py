@@ -1,9 +1,12 @@
 import base64
 import csv
+import gzip
 import logging
 
 import datasketches as ds
 import numpy as np
+import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -13,7 +16,7 @@ from thetatree import _kernel
 from thetatree.sketch import SketchFormatError, SketchSet, SketchSetError
 from thetatree.sketch.column import MAX_THETA, SketchColumn
 from thetatree.sketch.counts import interval
-from thetatree.sketch.wire import write_images
+from thetatree.sketch.wire import read_cells, write_images
 
 K = 256
 
@@ -156,6 +159,69 @@ def test_the_three_csv_forms(tmp_path):
     for form, expected in ((0, present), (1, both), (2, both)):
         made = SketchSet.read({"positive": files["p"][form], "negative": str(files["n"][form])})
         assert made == expected
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: text.replace(",", "\t"),
+        lambda text: text.replace(",", ";"),
+        lambda text: text.replace(",", "|"),
+        lambda text: text.replace(",", " , ").replace("\n", "  \n"),
+        lambda text: text.replace("\n", "\r\n"),
+        lambda text: text.replace("\n", "\r"),
+        lambda text: "\ufeff" + text.rstrip(),
+        lambda text: text + "\n\n",
+        lambda text: text.replace("feature,sketch", "Feature,SKETCH").replace("total", "TOTAL"),
+        lambda text: text.replace("feature,", "id,feature,note,").replace("\ntotal", "\n1,total,"),
+    ],
+)
+def test_csv_as_the_world_writes_it(tmp_path, change):
+    plain = f"feature,sketch\ntotal,{b64(POS)}\nred,{b64(of(POS, RED))}\n"
+    if ",note," in change(plain):
+        plain = plain.replace("\nred", "\n2,red,")
+    path = tmp_path / "odd.csv"
+    path.write_bytes(change(plain).encode())
+    expected = SketchSet.from_sketches({"p": {"total": image(POS), "red": image(of(POS, RED))}})
+    assert SketchSet.read({"p": path}) == expected
+
+
+def test_compressed_csv_of_one_long_row(tmp_path):
+    keys = range(30_000)
+    path = tmp_path / "p.csv.gz"
+    path.write_bytes(gzip.compress(f"feature,sketch\ntotal,{b64(keys, 1 << 15)}\n".encode()))
+    assert SketchSet.read({"p": path}).counts()["held"].tolist() == [30_000]
+
+
+def test_long_tables_of_other_makers(tmp_path):
+    """Names in capitals, counts as floats, a data frame of any library."""
+    columns = {"CLASS": ["p", "p"], "FEATURE": [None, "red"], "VALUE": [None, "1"]}
+    columns |= {"SKETCH": [image(POS), image(of(POS, RED))], "N": [600.0, None]}
+    made = SketchSet.read(pa.table(columns))
+    assert made.features == ("red",)
+    assert made.counts()["estimate"].iloc[0] == 600
+    for frame in (pd.DataFrame(columns), pl.DataFrame(columns)):
+        assert SketchSet.read(frame) == made
+    assert SketchSet.read([pd.DataFrame(columns)] * 2).features == ("red",)
+    with pytest.raises(SketchFormatError, match="int is not a source of sketches"):
+        SketchSet.read(3)
+    with pytest.raises(SketchFormatError, match=r"n = 1\.5 is not a count"):
+        SketchSet.read(pa.table({**columns, "N": [1.5, None]}))
+
+
+def test_a_target_that_names_no_class(tmp_path):
+    path = write_csv(tmp_path / "a.csv", [("feature", "sketch"), ("", b64(POS)), ("y=p", b64(POS))])
+    assert SketchSet.read(path, target="y").classes == ("p",)
+    with pytest.raises(SketchSetError, match="no row is named like 'z=yes'"):
+        SketchSet.read(path, target="z")
+
+
+def test_the_first_bad_sketch_of_many_is_named():
+    images = [image(range(i, i + 400)) for i in range(300)]
+    for bad in (250, 77, 131):
+        images[bad] = images[bad][:24] + bytes(8) + images[bad][32:]
+    with pytest.raises(SketchFormatError, match="cell 77, byte 24: hash 0,"):
+        read_cells(images, lambda i: f"cell {i}")
 
 
 def test_one_vs_all_and_class_free(tmp_path):
@@ -328,6 +394,12 @@ def test_errors_name_the_sketch():
         ("", "the file is empty"),
         ("a,b\n1,2\n", "header 'a,b'; expected one of"),
         ("feature,sketch\ntotal\n", "as many cells as the header"),
+        ("feature,sketch\ntotal,AQMDAAAezJM=\nred,a,b\n", "Row #3: Expected 2 columns, got 3"),
+        ("feature,sketch,sketch\ntotal,a,b\n", "names column 'sketch' twice"),
+        (
+            "identifier,sketch_feature_present,sketch_feature_absent\ntotal,AQMDAAAezJM=,\nred,,AQMDAAAezJM=\n",
+            "feature 'red', value '1', byte 0: an empty cell",
+        ),
         ("feature,sketch\ntotal,AQ*=\n", r"total, character 2: '\*' does not belong in base64"),
         ("feature,sketch\ntotal,\n", "an empty cell"),
         ("feature,sketch_type,sketch_data\nx,there,AQMDAAAezJM=\n", "sketch_type 'there'"),

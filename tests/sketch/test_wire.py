@@ -114,6 +114,7 @@ def test_text_and_clickhouse_cells():
                 "0x" + raw.hex(),
                 "\\x" + raw.hex(),
             ]
+            forms += [f"  {plain}\t\r\n", f"\n 0X{raw.hex()} "]
             forms += [base64.urlsafe_b64encode(raw).decode(), base64.encodebytes(raw).decode(), raw]
             for form in forms:
                 assert read(form).same(read(image)), form[:40]
@@ -130,6 +131,7 @@ def test_text_and_clickhouse_cells():
         ("01030300001ecc9", "character 15: an odd number"),
         ("0x01zz", "character 4: 'z'"),
         ("=", "character 0"),
+        ("  AQ*=", "character 4: '\\*'"),
     ],
 )
 def test_rubbish_in_text(text, where):
@@ -235,7 +237,7 @@ def survives(blob):
 
 
 def survives_image(cell, ends):
-    result = _kernel.read_sketches(cell, ends, 0x93CC)
+    result = _kernel.read_sketches(cell, ends, 0x93CC, 1)
     if len(result) == 1:
         index, offset, what = result[0]
         assert index == 0
@@ -254,7 +256,7 @@ def test_offsets_from_python_are_checked():
     cell = np.zeros(8, np.uint8)
     for offsets in ([0, 9], [4, 2], [-1, 4], []):
         with pytest.raises(ValueError, match="offsets"):
-            _kernel.read_sketches(cell, np.array(offsets, np.int64), 0x93CC)
+            _kernel.read_sketches(cell, np.array(offsets, np.int64), 0x93CC, 1)
 
 
 def test_image_of_names_the_cell():

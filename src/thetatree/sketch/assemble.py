@@ -38,7 +38,7 @@ def assemble(
     form, classes = _form_of(rows)
     rows, kinds = _settle_flags(rows, declared.kinds)
     features = _features(rows, column, kinds, declared, origin.lg_k)
-    column = SketchColumn.concatenate([column, SketchColumn.empty()])
+    column = column.with_empty()
     sources = _sources(rows, classes, features)
     data = SketchData(form, classes, features, Entries((), np.empty(0, np.int64)), column, origin)
     keys = sorted(_complete(data, sources, len(rows)))
@@ -76,8 +76,9 @@ def _check_rows(rows: Sequence[Row]) -> None:
             )
         if row.value == "" or row.feature == "":
             raise SketchSetError(f"{row}: an empty name; leave it out (null) for totals, or name it")
-    twice = [row for row, count in Counter(row._replace(n=-1) for row in rows).items() if count > 1]
-    if twice:
+    names = Counter(row[:4] for row in rows)
+    if len(names) < len(rows):
+        twice = [Row(*name) for name, count in names.items() if count > 1]
         raise SketchSetError(
             f"{twice[0]}: {len(twice)} sketches are given twice; keep one row for each, or merge the parts"
         )
@@ -143,33 +144,32 @@ def _features(
     rows: Sequence[Row], column: SketchColumn, kinds: Mapping[str, Kind], declared: Declared, lg_k: int | None
 ) -> tuple[Feature, ...]:
     values: dict[str, set[str]] = defaultdict(set)
-    positions: dict[tuple[str, Label | None], dict[str, int]] = defaultdict(dict)
+    positions: dict[str, dict[Label | None, dict[str, int]]] = defaultdict(lambda: defaultdict(dict))
     for i, row in enumerate(rows):
         if row.feature is None:
             continue
         values[row.feature].update([] if row.value is None else [row.value])
-        if row.value is not None and not row.absent:
-            positions[row.feature, row.label][row.value] = i
+        if row.value is not None and not row.absent and row.feature not in kinds:
+            positions[row.feature][row.label][row.value] = i
     features = []
     for name in sorted(values):
-        plain = Feature(
+        kind = kinds[name] if name in kinds else _verify(name, values[name], positions[name], column)
+        feature = Feature(
             name,
-            kinds.get(name, "multi"),
-            (),
+            kind,
+            tuple(sorted(values[name])),
             lg_k=declared.lg_k.get(name, lg_k),
             complete=name in declared.complete,
             complement=name not in declared.merged,
         )
-        if name not in kinds:
-            plain = replace(plain, kind=_verify(name, values[name], positions, column))
-        features.append(plain.with_values(sorted(values[name])))
+        features.append(feature.with_values(feature.values) if kind == "threshold" else feature)
     return tuple(features)
 
 
 def _verify(
     name: str,
     values: set[str],
-    positions: Mapping[tuple[str, Label | None], Mapping[str, int]],
+    positions: Mapping[Label | None, Mapping[str, int]],
     column: SketchColumn,
 ) -> Kind:
     ordered = Feature(name, "category", tuple(sorted(values)))
@@ -177,11 +177,7 @@ def _verify(
         ordered = replace(ordered, kind="threshold").with_values(ordered.values)
     except ValueError:
         ordered = replace(ordered, kind="category")
-    by_class = [
-        [found[value] for value in ordered.values if value in found]
-        for (feature, _), found in positions.items()
-        if feature == name
-    ]
+    by_class = [[found[value] for value in ordered.values if value in found] for found in positions.values()]
     return verified_kind(list(ordered.values), by_class, column)
 
 
@@ -202,6 +198,12 @@ def _sources(
 
 def _complete(data: SketchData, sources: dict[EntryKey, int], empty: int) -> dict[EntryKey, int]:
     """Fill in what a GROUP BY did not return: a value without a row has no keys in that class."""
+    owners = data.feature_classes()
+    n_present = sum(value != NONE and not absent for _, _, value, absent in sources)
+    n_known = sum(feature != NONE and value == NONE for _, feature, value, _ in sources)
+    n_values = sum(len(described.values) for described in data.features)
+    if n_present == n_values * len(owners) and n_known == 0:
+        return sources
     for feature, described in enumerate(data.features):
         owners = [klass for klass in data.feature_classes() if EntryKey(klass, feature, NONE) in sources]
         for klass in data.feature_classes():

@@ -20,7 +20,8 @@ def check(data: SketchData) -> None:
     _check_classes(data)
     _check_inside(data)
     for klass, feature in data.groups():
-        _check_kind(data, klass, feature)
+        if data.features[feature].kind in ("category", "threshold"):
+            _check_kind(data, klass, feature)
 
 
 def _check_counts(data: SketchData) -> None:
@@ -50,16 +51,16 @@ def _check_inside(data: SketchData) -> None:
     """Values lie inside the known keys, those inside the total, and each class inside all keys."""
     entries = data.entries
     inner, outer = [], []
-    for i, key in enumerate(entries.keys):
-        if key.value != NONE:
+    for i, (klass, feature, value, absent) in enumerate(entries.keys):
+        if value != NONE:
             inner.append(i)
-            outer.append(entries.known(key.klass, key.feature))
-        elif key.feature != NONE:
+            outer.append(entries.known(klass, feature))
+        elif feature != NONE:
             inner.append(i)
-            outer.append(entries.total(key.klass))
-        if key.klass != ALL and data.form != "per_class":
-            whole = entries.find(ALL, key.feature, key.value, absent=key.absent)
-            if whole is not None and (key.feature == NONE or key.value != NONE):
+            outer.append(entries.total(klass))
+        if klass != ALL and data.form != "per_class":
+            whole = entries.find(ALL, feature, value, absent=absent)
+            if whole is not None and (feature == NONE or value != NONE):
                 inner.append(i)
                 outer.append(whole)
     counts = data.column.overlaps(inner, outer)
@@ -76,6 +77,7 @@ def _check_inside(data: SketchData) -> None:
 
 
 def _check_kind(data: SketchData, klass: int, index: int) -> None:
+    """Categories exclude each other, cuts lie inside the next ones."""
     feature = data.features[index]
     positions = data.entries.values(klass, index)
     where = f"class {data.classes[klass]!r}, " if klass != ALL else ""
@@ -125,7 +127,7 @@ def restrict_absent(data: SketchData) -> SketchColumn:
     those of the other classes; anything else is refused.
     """
     entries, column = data.entries, data.column
-    absent = [i for i, key in enumerate(entries.keys) if key.absent and key.klass != ALL]
+    absent = [i for i in entries.absent if entries.keys[i].klass != ALL]
     totals = [entries.total(entries.keys[i].klass) for i in absent]
     if not absent:
         return column

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from thetatree import _kernel
+from thetatree.data.threads import n_threads
 
 MAX_THETA = (1 << 63) - 1
 
@@ -87,8 +88,19 @@ class SketchColumn:
     def take(self, indices: Sequence[int] | Indices) -> SketchColumn:
         """Give the sketches of these positions, in this order."""
         chosen = np.asarray(indices, np.int64)
-        groups = np.arange(len(chosen) + 1, dtype=np.int64)
-        return self._unite(groups, chosen, np.zeros(len(chosen), np.int64))
+        n = len(chosen)
+        if 2 * n >= len(self) and np.array_equal(chosen, np.arange(n)):  # they can stay where they are
+            offsets = self.offsets[: n + 1]
+            return SketchColumn(self.hashes[: offsets[-1]], offsets, self.thetas[:n])
+        return SketchColumn(*_kernel.take_sketches(*self._arrays, chosen))
+
+    def with_empty(self) -> SketchColumn:
+        """Give the same sketches and behind them that of the empty set; their hashes are shared."""
+        return SketchColumn(
+            self.hashes,
+            np.append(self.offsets, self.offsets[-1]),
+            np.append(self.thetas, np.uint64(MAX_THETA)),
+        )
 
     def unite(self, groups: Sequence[Sequence[int]], k: Sequence[int]) -> SketchColumn:
         """Unite each group of sketches, keeping the k smallest hashes of each (k = 0: all that are known)."""
@@ -118,13 +130,13 @@ class SketchColumn:
     ) -> npt.NDArray[np.int64]:
         """Count, below the lesser theta of each pair: hashes in both, in the left one, in the right one."""
         pairs = np.asarray(left, np.int64), np.asarray(right, np.int64)
-        counts: npt.NDArray[np.int64] = _kernel.sketch_overlaps(*self._arrays, *pairs).reshape(-1, 3)
-        return counts
+        counts: npt.NDArray[np.int64] = _kernel.sketch_overlaps(*self._arrays, *pairs, n_threads(None))
+        return counts.reshape(-1, 3)
 
     def repeated(self, indices: Sequence[int] | Indices) -> int:
         """Count the hashes that more than one of these sketches hold: 0 for sets that exclude each other."""
-        together = np.concatenate([self[int(i)] for i in indices] or [np.empty(0, np.uint64)])
-        return len(together) - len(np.unique(together))
+        together = np.sort(np.concatenate([self[int(i)] for i in indices] or [np.empty(0, np.uint64)]))
+        return int(np.count_nonzero(together[1:] == together[:-1]))
 
     def fold(self, n: int, fold: int, *, keep: bool, seed: int = 0) -> SketchColumn:
         """Keep the hashes that are (or are not) in one of n folds; folds say nothing about a hash's size."""

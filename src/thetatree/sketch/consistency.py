@@ -15,9 +15,8 @@ _MOST_ERRORS = 4.0  # a difference of more standard errors is no accident
 def inconsistencies(data: SketchData) -> list[str]:
     """Name every feature whose present and absent sketches do not add up to its known keys."""
     found = []
-    for i, key in enumerate(data.entries.keys):
-        if not key.absent:
-            continue
+    for i in data.entries.absent:
+        key = data.entries.keys[i]
         present = data.entries.find(key.klass, key.feature, key.value)
         if present is None:
             continue

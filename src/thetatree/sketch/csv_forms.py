@@ -43,7 +43,7 @@ def read_csv(path: Path, *, target: str | None, kinds: Kinds, seed: int) -> tupl
         )
     rows, sketches = {2: _pairs, 3: _triples}[len(form)](table, form, path)
     named = [_place(row, target, kinds) for row in rows]
-    return named, read_cells(sketches, lambda i: f"{path}, {rows[i]}", seed)
+    return named, read_cells(sketches, lambda i: f"{path}, {named[i]}", seed)
 
 
 def _read_text(path: Path) -> pa.Table:
@@ -51,21 +51,31 @@ def _read_text(path: Path) -> pa.Table:
     if size == 0:
         raise SketchFormatError(f"{path}: the file is empty; export it again")
     try:
-        # A block must hold a whole row, and a row may be as long as the file.
-        header = csv.open_csv(path, csv.ReadOptions(block_size=min(size + 1, LARGEST_BLOCK))).schema.names
-        table = csv.read_csv(
-            path,
-            csv.ReadOptions(block_size=min(size + 1, LARGEST_BLOCK)),
-            csv.ParseOptions(newlines_in_values=True),
-            csv.ConvertOptions(
-                column_types=dict.fromkeys(header, pa.large_string()), strings_can_be_null=False
-            ),
-        )
+        # A block must hold a whole row, and a row may be as long as the file: of a compressed one, longer.
+        # One thread counts rows for errors.
+        block = size + 1 if path.suffix.lower() in (".csv", ".tsv", ".txt") else 8 * size + (1 << 16)
+        read = csv.ReadOptions(block_size=min(block, LARGEST_BLOCK), use_threads=False)
+        parse = csv.ParseOptions(delimiter=_delimiter(path), newlines_in_values=True)
+        header = csv.open_csv(path, read, parse).schema.names
+        types = dict.fromkeys(header, pa.large_string())
+        convert = csv.ConvertOptions(column_types=types, strings_can_be_null=False)
+        table = csv.read_csv(path, read, parse, convert)
     except pa.ArrowInvalid as error:
         raise SketchFormatError(
             f"{path}: {str(error)[:200]}; every row needs as many cells as the header, and UTF-8 text"
         ) from error
-    return table.rename_columns([name.strip().lower() for name in table.column_names])
+    names = [name.strip().lower() for name in table.column_names]
+    repeated = [name for name in names if names.count(name) > 1]
+    if repeated:
+        raise SketchFormatError(f"{path}: the header names column {repeated[0]!r} twice; name each once")
+    return table.rename_columns(names)
+
+
+def _delimiter(path: Path) -> str:
+    """Tell from the header what parts the cells: of comma, tab, semicolon and bar the one it has most of."""
+    with pa.input_stream(path) as file:  # opens compressed files, too
+        header = bytes(file.read(4096)).splitlines()[:1] or [b""]
+    return max(",\t;|", key=lambda one: header[0].count(one.encode()))
 
 
 def _blank_to_null(table: pa.Table) -> pa.Table:

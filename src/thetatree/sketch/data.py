@@ -95,23 +95,36 @@ class Entries:
 
     def total(self, klass: int) -> int:
         """Give the position of a class's total."""
-        return self.index[EntryKey(klass, NONE, NONE)]
+        return self._plain[klass, NONE]
+
+    def apart(self, klass: int, feature: int) -> int | None:
+        """Give the position of a feature's known keys where they are kept apart from the total."""
+        return self._plain.get((klass, feature))
 
     def known(self, klass: int, feature: int) -> int:
         """Give the position of the keys known to have a value for a feature: the total, unless kept apart."""
-        found = self.find(klass, feature)
-        return self.total(klass) if found is None else found
+        found = self._plain.get((klass, feature))
+        return self._plain[klass, NONE] if found is None else found
 
     def values(self, klass: int, feature: int) -> list[int]:
         """Give the positions of the present sketches of a feature, in the order of its values."""
         return self._by_feature.get((klass, feature), [])
 
     @cached_property
+    def absent(self) -> list[int]:
+        """Where the absent sketches are."""
+        return [i for i, key in enumerate(self.keys) if key[3]]
+
+    @cached_property
+    def _plain(self) -> dict[tuple[int, int], int]:
+        return {(key[0], key[1]): i for i, key in enumerate(self.keys) if key[2] == NONE}
+
+    @cached_property
     def _by_feature(self) -> dict[tuple[int, int], list[int]]:
         positions: dict[tuple[int, int], list[int]] = {}
-        for i, key in enumerate(self.keys):
-            if key.value != NONE and not key.absent:
-                positions.setdefault((key.klass, key.feature), []).append(i)
+        for i, (klass, feature, value, absent) in enumerate(self.keys):
+            if value != NONE and not absent:
+                positions.setdefault((klass, feature), []).append(i)
         return positions
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import narwhals as nw
 import pyarrow as pa
 
 from thetatree.sketch.assemble import Declared, assemble, check_declared
@@ -51,6 +52,11 @@ def read(
         data = _read_classes(source, options)
     else:
         data = _read_parts(source, None, options)
+        if target is not None and data.form == "class_free" and not data.classes:
+            raise SketchSetError(
+                f"target={target!r}, but no row is named like '{target}=yes', which would be a class; "
+                "correct the target, or leave it out"
+            )
     check_declared(data, declared)
     return data
 
@@ -77,6 +83,17 @@ def _read_parts(source: Any, label: Label | None, options: _Options) -> SketchDa
     return parts[0] if len(parts) == 1 else merge(parts)
 
 
+def _arrow_of(source: Any) -> pa.Table:
+    """Give a data frame of any kind to Arrow."""
+    try:
+        return nw.from_native(source, eager_only=True).to_arrow()
+    except (TypeError, pa.ArrowInvalid) as error:
+        raise SketchFormatError(
+            f"{type(source).__name__} is not a source of sketches; give a path, an Arrow table, a data "
+            "frame, or a dict"
+        ) from error
+
+
 def _read_one(source: Any, label: Label | None, options: _Options) -> SketchData:
     if isinstance(source, pa.Table):
         return from_arrow(source, "table", kinds=options.kinds, lg_k=options.lg_k, seed=options.seed)
@@ -84,9 +101,7 @@ def _read_one(source: Any, label: Label | None, options: _Options) -> SketchData
         batches = [source] if isinstance(source, pa.RecordBatch) else source
         return _read_one(pa.Table.from_batches(list(batches), source.schema), label, options)
     if not isinstance(source, (str, Path)):
-        raise SketchFormatError(
-            f"{type(source).__name__} is not a source of sketches; give a path, an Arrow table, or a dict"
-        )
+        return _read_one(_arrow_of(source), label, options)
     path = Path(source)
     if not path.exists():
         raise FileNotFoundError(f"{path}: no such file")

@@ -132,10 +132,13 @@ def _own(data: SketchData, tested: tuple[Tested, ...], klass: int, use_absent: b
     for one in tested:
         values = entries.values(klass, one.feature)
         present += [values[v] for v in one.values]
-        apart = entries.find(klass, one.feature)
+        apart = entries.apart(klass, one.feature)
         known.append(-1 if apart is None else apart)
+        if not use_absent or not entries.absent:
+            absent += [-1] * len(one.values)
+            continue
+        usable = one.kind == 0 and data.features[one.feature].complement
         for v in one.values:
-            usable = use_absent and one.kind == 0 and data.features[one.feature].complement
             found = entries.find(klass, one.feature, v, absent=True) if usable else None
             absent.append(-1 if found is None else found)
     source = {

@@ -10,6 +10,9 @@ from __future__ import annotations
 
 import json
 import zlib
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from json.encoder import encode_basestring_ascii
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +20,18 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from thetatree.data.threads import n_threads
 from thetatree.sketch.assemble import Declared, assemble
 from thetatree.sketch.column import SketchColumn
 from thetatree.sketch.data import HASH_FAMILY, Label, Origin, Row, SketchData
 from thetatree.sketch.errors import SketchFormatError
 from thetatree.sketch.kinds import ABSENT, Feature, check_kinds
-from thetatree.sketch.wire import DEFAULT_SEED, read_cells, write_images
+from thetatree.sketch.wire import DEFAULT_SEED, arrow_bytes, read_cells, write_images
 
 VERSION = 1
 METADATA = b"thetatree"
 REQUIRED = ("class", "feature", "value", "sketch")
+_ROWS_AT_ONCE = 64  # for a thread
 
 
 def to_arrow(data: SketchData, *, version: int = 3) -> pa.Table:
@@ -96,19 +101,28 @@ def _metadata(data: SketchData, table: pa.Table) -> dict[str, Any]:
 
 def _checksums(table: pa.Table) -> str:
     """CRC-32 of each sketch with its names, in hexadecimal: moved rows are found as well as changed ones."""
-    names = zip(*(table.column(name).to_pylist() for name in REQUIRED[:3]), strict=True)
-    sketches = table.column("sketch")
-    sums = [
-        zlib.crc32(sketches[i].as_buffer(), zlib.crc32(json.dumps(name).encode()))
-        for i, name in enumerate(names)
-    ]
-    return np.array(sums, ">u4").tobytes().hex()
+    lists = [map(_as_json, table.column(name).to_pylist()) for name in REQUIRED[:3]]
+    names = [f"[{', '.join(row)}]".encode() for row in zip(*lists, strict=True)]
+    raw, offsets = arrow_bytes(table.column("sketch"))
+    ends = offsets.tolist()
+
+    def sums(first: int) -> list[int]:
+        rows = range(first, min(first + _ROWS_AT_ONCE, len(names)))
+        return [zlib.crc32(raw[ends[i] : ends[i + 1]].data, zlib.crc32(names[i])) for i in rows]
+
+    with ThreadPoolExecutor(n_threads(None)) as pool:
+        parts = pool.map(sums, range(0, len(names), _ROWS_AT_ONCE))
+        return np.array([one for part in parts for one in part], ">u4").tobytes().hex()
+
+
+def _as_json(text: str | None) -> str:
+    return "null" if text is None else encode_basestring_ascii(text)
 
 
 def read_parquet(path: Path) -> pa.Table:
     """Read a Parquet file, or a folder of them."""
     try:
-        return pq.read_table(path)
+        return pq.read_table(path, memory_map=True)
     except pa.ArrowInvalid as error:
         raise SketchFormatError(f"{path}: not a Parquet file ({str(error)[:200]}); write it again") from error
 
@@ -118,8 +132,23 @@ def is_long(names: list[str]) -> bool:
     return set(REQUIRED) <= set(names)
 
 
-def table_rows(table: pa.Table, name: str, seed: int) -> tuple[list[Row], SketchColumn]:
-    """Read a long table's rows and sketches, before its metadata."""
+def named_alike(table: pa.Table) -> pa.Table:
+    """Write the names of the long table's columns in small letters: some warehouses write capitals."""
+    known = {*REQUIRED, "absent", "n"}
+    small = [str(name).strip().lower() for name in table.column_names]
+    names = [
+        low if low in known and small.count(low) == 1 else name
+        for name, low in zip(table.column_names, small, strict=True)
+    ]
+    return table if names == table.column_names else table.rename_columns(names)
+
+
+def table_rows(
+    table: pa.Table, name: str, seed: int, labels: Mapping[str, Label] | None = None
+) -> tuple[list[Row], SketchColumn]:
+    """Read a long table's rows and sketches; `labels` are the classes by the texts that stand for them."""
+    labels = labels or {}
+    table = named_alike(table)
     if not is_long(table.column_names):
         missing = [column for column in REQUIRED if column not in table.column_names]
         raise SketchFormatError(
@@ -136,7 +165,7 @@ def table_rows(table: pa.Table, name: str, seed: int) -> tuple[list[Row], Sketch
     n = table.column("n").to_pylist() if "n" in table.column_names else [None] * len(table)
     absent = table.column("absent").to_pylist() if "absent" in table.column_names else [False] * len(table)
     rows = [
-        Row(label, _text(feature), _text(value), bool(gone), _count(count, name, i))
+        Row(labels.get(label, label), _text(feature), _text(value), bool(gone), _count(count, name, i))
         for i, (label, feature, value, gone, count) in enumerate(zip(*lists, absent, n, strict=True))
     ]
     return rows, read_cells(sketches, lambda i: f"{name}, row {i} ({rows[i]})", seed)
@@ -152,10 +181,11 @@ def _count(count: Any, name: str, i: int) -> int:
     if count is None or count == "":
         return -1
     try:
-        number = int(count)
-    except (TypeError, ValueError):
-        number = -1
-    if number < 0 or float(count) != number:
+        number = int(count) if isinstance(count, int) or str(count).isdecimal() else int(float(count))
+        whole = number == float(count)
+    except (TypeError, ValueError, OverflowError):
+        number, whole = -1, False
+    if number < 0 or not whole:
         raise SketchFormatError(
             f"{name}, row {i}: n = {count!r} is not a count; give whole numbers from 0, or null"
         )
@@ -176,12 +206,8 @@ def from_arrow(
         raise SketchFormatError(f"{name}: hash family {origin.hash_family!r}; only {HASH_FAMILY!r} is known")
     if "checksums" in metadata:
         _check_sums(table, metadata["checksums"], name)
-    rows, column = table_rows(table, name, origin.seed)
     labels: dict[str, Label] = {_label_text(label): label for label in metadata["classes"]}
-    rows = [
-        row if row.label is None else row._replace(label=labels.get(str(row.label), row.label))
-        for row in rows
-    ]
+    rows, column = table_rows(table, name, origin.seed, labels)
     features = metadata["features"]
     declared = Declared(
         check_kinds({feature: known["kind"] for feature, known in features.items()}),

@@ -14,6 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from thetatree import _kernel
+from thetatree.data.threads import n_threads
 from thetatree.sketch.column import Indices, SketchColumn
 from thetatree.sketch.errors import SketchFormatError
 
@@ -62,7 +63,7 @@ def read_cells(cells: Sequence[Any] | pa.Array, label: Label, seed: int = DEFAUL
             raw, offsets = _decode(raw, offsets, label)
     else:
         raw, offsets = _object_cells(cells, label)
-    result = _kernel.read_sketches(raw, offsets, expected)
+    result = _kernel.read_sketches(raw, offsets, expected, n_threads(None))
     if len(result) == 1:
         _fail(result[0], label, "byte")
     return SketchColumn(*result)
