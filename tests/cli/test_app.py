@@ -58,7 +58,7 @@ def test_a_bar_for_a_person(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     make_table().to_csv("people.csv", index=False)
     program = (
-        "import sys, time; from thetatree.cli import progress\n"
+        "import sys, time; from thetatree import progress\n"
         "with progress.progress('working', 10) as advance:\n"
         "    for i in range(10): time.sleep(0.16); advance(1)\n"
         "with progress.progress('thinking') as advance: time.sleep(1.2)\n"

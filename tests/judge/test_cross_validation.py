@@ -1,7 +1,5 @@
 """Cross-validation and the search, against scikit-learn's on rows and against the rows on exact sketches."""
 
-import io
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -19,7 +17,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import thetatree as tt
-from thetatree.judge.progress import Progress
 
 SCORES = {"accuracy": "accuracy", "auc": "roc_auc", "log_loss": "neg_log_loss", "brier": "neg_brier_score"}
 
@@ -272,6 +269,24 @@ def test_depth_from_sketches():
     assert deepest["mean_accuracy"] < found.frame["mean_accuracy"].max()
 
 
+def test_every_parameter_can_be_searched_from_sketches():
+    made = tt.sketch(table(20_000), key="id", target="y", lg_k=10)
+    grid = {
+        "max_depth": [2, 5],
+        "min_samples_leaf": [1, 3000],
+        "criterion": ["gini", "entropy"],
+        "ccp_alpha": [0.0, 0.01],
+    }
+    found = tt.judge.search(tt.ThetaSketchDecisionTreeClassifier(), grid, made, folds=2, metric="brier")
+    assert len(found.frame) == 16
+    assert found.best_score_ == found.frame["mean_brier"].min()
+    for name, fewer in (("max_depth", 2), ("min_samples_leaf", 3000), ("ccp_alpha", 0.01)):
+        leaves = found.frame.groupby(f"param_{name}")["leaves"].mean()
+        assert leaves[fewer] == leaves.min() < leaves.max()
+    pruned = tt.ThetaSketchDecisionTreeClassifier(pruning="validation", max_depth=5)
+    assert tt.judge.cross_validate(pruned, made, folds=2).mean["accuracy"] > 0.55
+
+
 # Ways to be wrong
 
 
@@ -305,40 +320,16 @@ def test_what_is_refused(cancer):
 # How it looks
 
 
-class Terminal(io.StringIO):
-    def isatty(self):
-        return True
-
-
 def test_progress_is_shown_on_a_terminal_only(cancer, capsys):
+    """Or where it is asked for; the bar itself is tested with the command's."""
     X, y = cancer
-    tt.judge.search(tt.CARTClassifier(), {"max_depth": [1, 2]}, X, y, folds=2)
+    grid = {"max_depth": [1, 2, 3]}
+    tt.judge.search(tt.CARTClassifier(), grid, X, y, folds=2)
+    tt.judge.cross_validate(tt.CARTClassifier(), X, y, folds=2)
     assert capsys.readouterr() == ("", "")
-    tt.judge.search(tt.CARTClassifier(), {"max_depth": [1, 2]}, X, y, folds=2, progress=True)
+    tt.judge.search(tt.CARTClassifier(), grid, X, y, folds=2, progress=True)
     out, err = capsys.readouterr()
-    assert out == "" and "] 4/4 fits, 0 s left" in err
-    assert err.endswith("\r")
-
-
-def test_progress_waits_a_second(monkeypatch):
-    now = [0.0]
-    monkeypatch.setattr("time.monotonic", lambda: now[0])
-    stream = Terminal()
-    with Progress(4, "fits", stream=stream) as bar:
-        now[0] = 0.9
-        bar.step()
-        assert stream.getvalue() == ""
-        now[0] = 2.0
-        bar.step()
-        half = "[" + "#" * 15 + "." * 15 + "] 2/4 fits, 2 s left"
-        assert stream.getvalue() == "\r" + half
-        bar.step()  # at once: not worth a line
-        assert stream.getvalue() == "\r" + half
-    assert stream.getvalue().endswith("\r" + " " * len(half) + "\r")
-    with Progress(1, "fits", stream=io.StringIO()) as bar:
-        now[0] = 99.0
-        bar.step()
-        assert bar.stream.getvalue() == ""
+    assert out == "" and "searching" in err and "/6 fits" in err
 
 
 def test_it_prints_and_plots(cancer):

@@ -317,3 +317,17 @@ def test_imbalanced_learns_pipelines(sampler):
     assert cross_val_score(model, X, y, cv=3, scoring="roc_auc").mean() > 0.7
     judged = tt.judge.cross_validate(model, X, y, folds=3)
     assert judged.mean["auc"] > 0.7
+
+
+def test_an_honest_tree_is_decided_about_by_the_keys_in_its_leaves(noisy, shop):
+    X, _, y, _ = noisy
+    found = DecisionStrategy(clone(TREE).set_params(honest=0.5), "binomial").fit(X, y)
+    own = tt.judge.segments(found.estimator_)
+    assert own.frame["n"].sum() == pytest.approx(len(y) / 2, abs=2)
+    assert found.decisions_["n"].tolist() == own.frame["n"].tolist()
+    assert found.decisions_["rate"].tolist() == own.frame["rate"].tolist()
+    made = tt.sketch(shop, key="id", target="buys", lg_k=11)
+    honest = tt.ThetaSketchDecisionTreeClassifier(max_depth=2, honest=0.5)
+    from_sketches = DecisionStrategy(honest, "wilson").fit(made)
+    own = tt.judge.segments(from_sketches.estimator_)
+    assert from_sketches.decisions_["rate"].tolist() == own.frame["rate"].tolist()

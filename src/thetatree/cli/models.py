@@ -10,9 +10,9 @@ import pyarrow as pa
 import typer
 
 from thetatree.cli.output import AsJson, note, plain, say
-from thetatree.cli.progress import progress
 from thetatree.cli.sketches import PerClass, Total, Verify, is_sketch_file, read_set
 from thetatree.cli.tables import read_table, without
+from thetatree.progress import progress
 
 _ALGORITHMS = {
     ("cart", "classification"): "CARTClassifier",

@@ -21,7 +21,7 @@ import pyarrow.csv as pa_csv
 import pyarrow.json as pa_json
 import pyarrow.parquet as pq
 
-from thetatree.cli.progress import Advance, progress
+from thetatree.progress import Advance, progress
 
 STANDARD = "-"
 FORMATS = ("csv", "tsv", "parquet", "arrow", "jsonl")

@@ -11,9 +11,9 @@ import numpy as np
 from thetatree.judge.calibration import Calibration, calibration_of
 from thetatree.judge.counts import Counts, together
 from thetatree.judge.folds import Folds, Judged, folds_of
-from thetatree.judge.progress import Progress
 from thetatree.judge.table import Table, fixed
 from thetatree.learn.params import whole as whole_number
+from thetatree.progress import progress as shown_progress
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -134,10 +134,10 @@ def cross_validate(
         fit_params=fit_params,
     )
     judged = []
-    with Progress(divided.n, "folds", shown=progress) as bar:
+    with shown_progress("cross-validating", divided.n, "folds", shown=progress) as advance:
         for fold in divided:
             judged.append(fold.judge(estimator, parts))
-            bar.step()
+            advance(1)
     return _summed_up(divided, judged)
 
 

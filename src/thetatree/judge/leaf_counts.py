@@ -190,6 +190,11 @@ def judged_tree(model: Any) -> Tree:
     return tree_of(_steps(model)[1])
 
 
+def fitted_tree_of(model: Any) -> Any:
+    """Return the estimator that holds the tree, out of whatever is around it."""
+    return _steps(model)[1]
+
+
 def leaves_of_rows(model: Any, X: Any) -> NDArray[np.int64]:
     """Return the leaf of each row."""
     before, last = _steps(model)

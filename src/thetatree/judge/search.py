@@ -12,10 +12,10 @@ from sklearn.model_selection import ParameterGrid
 
 from thetatree.judge.cross_validation import averages
 from thetatree.judge.folds import Folds, folds_of
-from thetatree.judge.progress import Progress
 from thetatree.judge.scores import LESS_IS_BETTER
 from thetatree.judge.table import Table, fixed
 from thetatree.learn.params import choice
+from thetatree.progress import progress as shown_progress
 from thetatree.sketch.sketch_set import SketchSet
 
 if TYPE_CHECKING:
@@ -181,11 +181,11 @@ def _judged(
     import pandas as pd
 
     lines: list[list[dict[str, float]]] = [[] for _ in candidates]
-    with Progress(divided.n * len(candidates), "fits", shown=progress) as bar:
+    with shown_progress("searching", divided.n * len(candidates), "fits", shown=progress) as advance:
         for fold in divided:  # outermost: a fold is cut out once for all candidates
             for params, mine in zip(candidates, lines, strict=True):
                 mine.append(fold.judge(_with(estimator, params), 10).line())
-                bar.step()
+                advance(1)
     rows = []
     for params, mine in zip(candidates, lines, strict=True):
         mean, se = averages(pd.DataFrame(mine))

@@ -55,6 +55,28 @@ class Segments(Table):
         The class that rate, lift and index are about; None: each leaf's predicted class.
     level : float
         The level of the intervals.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from thetatree import CARTClassifier, judge
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> found = judge.segments(CARTClassifier(max_depth=2).fit(X[:400], y[:400]), X[400:], y[400:])
+    >>> print(found.gains())
+    gains: 1, 169 rows
+      step  score    n  share so far  reached  rate so far  lift  index
+         1  96.8%  109         64.5%    83.1%        99.1%  1.29    129
+         2  69.2%    6         68.0%    86.9%        98.3%  1.28    128
+         3   4.3%   49         97.0%    96.2%        76.2%  0.99     99
+         4   0.0%    5        100.0%   100.0%        76.9%  1.00    100
+    >>> float(found.lift(bins=4).frame["cumulative_lift"][0].round(2))
+    1.29
+    >>> round(found.roc().auc, 3), round(found.precision_recall().average_precision, 3)
+    (0.901, 0.961)
+    >>> float(found.thresholds((1, 4)).best("cost")["threshold"].round(3))
+    0.692
+    >>> round(found.calibration().error, 3)
+    0.108
     """
 
     counts: LeafCounts = field(kw_only=True)

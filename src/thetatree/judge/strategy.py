@@ -7,12 +7,19 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.frozen import FrozenEstimator
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from thetatree.judge import decisions
 from thetatree.judge.decisions import LEAVE, TAKE, UNDECIDED, Decisions, leaves_of
-from thetatree.judge.leaf_counts import LeafCounts, judged_tree, leaves_of_rows
+from thetatree.judge.leaf_counts import (
+    LeafCounts,
+    fitted_tree_of,
+    judged_tree,
+    leaves_of_rows,
+    own_counts,
+)
 from thetatree.judge.segments import checked_weights, counted_leaves, segments_of
 from thetatree.learn import params
 from thetatree.sketch.sketch_set import SketchSet
@@ -30,8 +37,9 @@ class DecisionStrategy(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     estimator : classifier
-        A thetatree classifier. Decisions rest on the rows (or the sketch set) given to `fit`; to decide on
-        others than the tree was grown on, give a fitted one in scikit-learn's `FrozenEstimator`.
+        A thetatree classifier. Decisions rest on the rows (or the sketch set) given to `fit`; of an honest
+        tree (without class_weight) on those that fill its leaves. To decide on others than the tree was grown
+        on, give a fitted one in scikit-learn's `FrozenEstimator`.
     strategy : str, default="cost"
         "cost": where missing the leaf's hits would cost at least as much as its false alarms do, that is
         from a rate of w₋ / (w₋ + w₊) on. "binomial": where the rate is above the reference by a binomial
@@ -142,13 +150,21 @@ class DecisionStrategy(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         given = fit_params if sample_weight is None else {**fit_params, "sample_weight": sample_weight}
         fitted = clone(self.estimator)
         self.estimator_ = fitted.fit(X, **given) if isinstance(X, SketchSet) else fitted.fit(X, y, **given)
-        counts = counted_leaves(self.estimator_, X, y, sample_weight)
+        counts = self._counts(X, y, sample_weight)
         if counts.tree.classes is None:
             raise ValueError("DecisionStrategy is for classes: give a classifier")
         self.classes_ = self.estimator_.classes_
         self.target_ = self._target(counts.tree)
         self._decide(counts)
         return self
+
+    def _counts(self, X: Any, y: Any, sample_weight: Any) -> LeafCounts:
+        inner = fitted_tree_of(self.estimator_)
+        frozen = isinstance(self.estimator, FrozenEstimator)
+        own = not frozen and getattr(inner, "honest", None) is not None
+        if own and getattr(inner, "class_weight", None) is None:
+            return own_counts(judged_tree(inner))  # of the keys that did not choose the splits
+        return counted_leaves(self.estimator_, X, y, sample_weight)
 
     def _target(self, tree: Tree) -> Any:
         assert tree.classes is not None

@@ -14,7 +14,9 @@ _PATIENCE = 1.0  # seconds
 
 
 @contextmanager
-def progress(what: str, total: float | None = None, unit: str = "rows") -> Iterator[Advance]:
+def progress(
+    what: str, total: float | None = None, unit: str = "rows", *, shown: bool | None = None
+) -> Iterator[Advance]:
     """Show how far something is; call what is yielded with how much more is done.
 
     Parameters
@@ -23,10 +25,18 @@ def progress(what: str, total: float | None = None, unit: str = "rows") -> Itera
         What is being done.
     total : float, optional
         How much there is to do; without it a clock is shown.
-    unit : {"rows", "bytes"}
-        What is counted.
+    unit : str, default="rows"
+        What is counted: rows or bytes, of which the speed is shown, or what steps are called.
+    shown : bool, optional
+        True shows it wherever standard error leads, and at once; False never.
+
+    Examples
+    --------
+    >>> with progress("cross-validating", 2, "folds") as advance:
+    ...     advance(1)
+    ...     advance(1)
     """
-    if not sys.stderr.isatty():
+    if not (sys.stderr.isatty() if shown is None else shown):
         yield lambda _: None
         return
     from rich.console import Console
@@ -38,18 +48,17 @@ def progress(what: str, total: float | None = None, unit: str = "rows") -> Itera
         TextColumn,
         TimeElapsedColumn,
         TimeRemainingColumn,
-        TransferSpeedColumn,
     )
 
     columns: list[ProgressColumn] = [SpinnerColumn(), TextColumn("{task.description}")]
     if total:
         columns += [BarColumn(), TextColumn("{task.percentage:>3.0f}%")]
-        columns += [TransferSpeedColumn() if unit == "bytes" else _rate_column(), TimeRemainingColumn()]
+        columns += [_speed(unit), TimeRemainingColumn()]
     else:
         columns.append(TimeElapsedColumn())
-    bar = Progress(*columns, console=Console(stderr=True), transient=True)
+    bar = Progress(*columns, console=Console(stderr=True, force_terminal=shown), transient=True)
     task = bar.add_task(what, total=total)
-    starter = threading.Timer(_PATIENCE, bar.start)
+    starter = threading.Timer(0.0 if shown else _PATIENCE, bar.start)
     starter.daemon = True
     starter.start()
     try:
@@ -59,9 +68,14 @@ def progress(what: str, total: float | None = None, unit: str = "rows") -> Itera
         bar.stop()
 
 
-def _rate_column() -> Any:
-    from rich.progress import ProgressColumn, Task
+def _speed(unit: str) -> Any:
+    from rich.progress import ProgressColumn, Task, TextColumn, TransferSpeedColumn
     from rich.text import Text
+
+    if unit == "bytes":
+        return TransferSpeedColumn()
+    if unit != "rows":
+        return TextColumn(f"{{task.completed:.0f}}/{{task.total:.0f}} {unit}")
 
     class RateColumn(ProgressColumn):
         def render(self, task: Task) -> Text:
