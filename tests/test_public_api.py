@@ -143,7 +143,7 @@ def test_the_public_names():
         assert getattr(tt, name) is not None
     names = "DecisionStrategy binomial_p cross_validate search segments upper_error wilson"
     assert tt.judge.__all__ == names.split()
-    targets = "c dot java json python sql text"
+    targets = "c dot java json onnx python sklearn sql text"
     assert tt.export.__all__ == [f"to_{name}" for name in targets.split()]
     for name in ("impurity", "score", "partitions"):
         assert callable(getattr(tt.criteria, name))

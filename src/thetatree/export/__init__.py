@@ -19,8 +19,10 @@ from thetatree.export.c import to_c
 from thetatree.export.dot import to_dot
 from thetatree.export.java import to_java
 from thetatree.export.json_document import to_json
+from thetatree.export.onnx_graph import to_onnx
 from thetatree.export.python import to_python
+from thetatree.export.sklearn_tree import to_sklearn
 from thetatree.export.sql import to_sql
 from thetatree.export.text import to_text
 
-__all__ = ["to_c", "to_dot", "to_java", "to_json", "to_python", "to_sql", "to_text"]
+__all__ = ["to_c", "to_dot", "to_java", "to_json", "to_onnx", "to_python", "to_sklearn", "to_sql", "to_text"]
