@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 JOBS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test cover oracle bench lint format sanitize docs clean
+.PHONY: help setup demo test cover oracle bench lint format sanitize docs wheel clean
 
 help: ## say what each target does
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -53,6 +53,9 @@ docs: setup ## build the site into site/, strictly, and run every code block of 
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --editable ".[docs]"
 	$(BIN)/mkdocs build --strict
 	$(BIN)/python -m pytest -q tests/test_documentation.py tests/test_reference.py
+
+wheel: setup ## build wheel and sdist into dist/, and run the demo from the wheel in empty environments
+	sh tests/wheel.sh $(BIN)/python
 
 clean: ## remove what was built
 	rm -rf build dist site $(VENV) demo-output .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .hypothesis
