@@ -54,8 +54,8 @@ docs: setup ## build the site into site/, strictly, and run every code block of 
 	$(BIN)/mkdocs build --strict
 	$(BIN)/python -m pytest -q tests/test_documentation.py tests/test_reference.py
 
-wheel: setup ## build wheel and sdist into dist/, and run the demo from the wheel in empty environments
-	sh tests/wheel.sh $(BIN)/python
+wheel: ## build wheel and sdist into dist/, and run the demo from the wheel in empty environments
+	sh tests/wheel.sh
 
 clean: ## remove what was built
 	rm -rf build dist site $(VENV) demo-output .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .hypothesis
