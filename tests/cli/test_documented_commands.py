@@ -6,11 +6,14 @@ A line of "..." stands for any lines. THETATREE_WRITE_GOLDEN=1 writes what is pr
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from thetatree.cli.app import main
 
 ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"^```console\n(.*?)^```", re.M | re.S)
@@ -39,20 +42,29 @@ def written(page, command, expected, printed):
     page.write_text(text.replace(f"$ {command}\n{expected}", f"$ {command}\n{printed}"), encoding="utf-8")
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.relative_to(ROOT).as_posix())
-def test_commands(page, tmp_path):
+@pytest.fixture
+def printed(tmp_path, monkeypatch, capfd):
+    """Run a command line; one that needs no shell runs in this process, which is sooner ready."""
+    monkeypatch.chdir(tmp_path)
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+
+    def run(command):
+        capfd.readouterr()
+        if re.fullmatch(r"thetatree [^|<>$;&]*", command):
+            main(shlex.split(command)[1:])
+        else:
+            subprocess.run(["bash", "-c", command], env={**os.environ, "PATH": path}, check=False)
+        out, err = capfd.readouterr()
+        return out + err
+
+    return run
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.relative_to(ROOT).as_posix())
+def test_commands(page, printed):
     for command, expected in list(commands(page)):
-        done = subprocess.run(
-            ["bash", "-c", command],
-            cwd=tmp_path,
-            env={**os.environ, "PATH": path},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-        )
-        if os.environ.get("THETATREE_WRITE_GOLDEN") and not matches(expected, done.stdout):
-            written(page, command, expected, done.stdout)
+        output = printed(command)
+        if os.environ.get("THETATREE_WRITE_GOLDEN") and not matches(expected, output):
+            written(page, command, expected, output)
             continue
-        assert matches(expected, done.stdout), f"$ {command}\n{done.stdout}"
+        assert matches(expected, output), f"$ {command}\n{output}"

@@ -32,9 +32,12 @@ for command in (
     sketches.merge,
     sketches.inspect,
     models.fit,
+    models.prune,
     models.show,
     use.predict,
     use.evaluate,
+    share.report,
+    share.export,
     share.demo,
 ):
     app.command()(command)

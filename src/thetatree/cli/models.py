@@ -12,6 +12,7 @@ import typer
 from thetatree.cli.output import AsJson, note, plain, say
 from thetatree.cli.sketches import PerClass, Total, Verify, is_sketch_file, read_set
 from thetatree.cli.tables import read_table, without
+from thetatree.cli.use import held_out
 from thetatree.progress import progress
 
 _ALGORITHMS = {
@@ -338,3 +339,58 @@ def describe_model(model: Any) -> tuple[str, dict[str, Any]]:
         "importance": dict(_importance(model)),
     }
     return f"{type(model).__name__}, {to_text(model, max_depth=_SHOWN_DEPTH)}", plain(value)
+
+
+def prune(
+    model: Annotated[str, typer.Argument(help="A model file.")],
+    output: Annotated[str, typer.Option("--output", "-o", help="The model file to write (JSON).")],
+    by: Annotated[
+        str, typer.Option("--by", help="cost-complexity, validation, pessimistic or min-impurity.")
+    ],
+    alpha: Annotated[
+        float | None, typer.Option(help="Cost-complexity: cut links of at most this alpha.")
+    ] = None,
+    data: Annotated[str | None, typer.Option(help="Validation: held-out rows, or a sketch set.")] = None,
+    target: Annotated[str | None, typer.Option(help="Validation: the rows' column with the truth.")] = None,
+    confidence: Annotated[float, typer.Option(help="Pessimistic: a lower one prunes more.")] = 0.25,
+    decrease: Annotated[float | None, typer.Option(help="Min-impurity: what a split must gain.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make a model smaller: by cost and complexity, held-out keys, error limits, or what splits gain."""
+    from copy import copy
+
+    from thetatree.export.model_file import load_model
+
+    loaded = load_model(model)
+    tree = loaded.tree_
+    if by == "cost-complexity":
+        pruned = tree.prune(ccp_alpha=_needed("--alpha", alpha))
+    elif by == "validation":
+        known = held_out(loaded, _needed("--data", data), target)
+        pruned = tree.prune_validation(*(known if isinstance(known, tuple) else (known,)))
+    elif by == "pessimistic":
+        pruned = tree.prune_pessimistic(confidence)
+    elif by == "min-impurity":
+        pruned = tree.prune_min_impurity(_needed("--decrease", decrease))
+    else:
+        ways = "cost-complexity, validation, pessimistic or min-impurity"
+        raise typer.BadParameter(f"{by!r} is not {ways}", param_hint="--by")
+    smaller = copy(loaded)
+    smaller.tree_ = pruned
+    smaller.save(output)
+    text = (
+        f"{tree.n_leaves} leaves became {pruned.n_leaves}, depth {tree.max_depth} became {pruned.max_depth}"
+    )
+    value = {
+        "leaves before": tree.n_leaves,
+        "leaves": pruned.n_leaves,
+        "depth": pruned.max_depth,
+        "output": output,
+    }
+    say(f"{text}\nsaved to {output}", value, as_json=as_json)
+
+
+def _needed(option: str, value: Any) -> Any:
+    if value is None:
+        raise typer.BadParameter("is needed for this way to prune", param_hint=option)
+    return value

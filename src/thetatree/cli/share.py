@@ -1,10 +1,99 @@
-"""Commands that show to others what a model is: demo."""
+"""Commands that hand a model on: report, export, demo."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
+
+from thetatree.cli.output import AsJson, say
+from thetatree.cli.use import Format, Model, held_out
+
+_TARGETS = ("text", "rules", "json", "dot", "sql", "python", "c", "java")
+
+
+def report(
+    model: Model,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The HTML file to write.")],
+    data: Annotated[
+        str | None, typer.Option(help="Rows with the target, or a sketch set, to judge the tree on.")
+    ] = None,
+    target: Annotated[str | None, typer.Option(help="The column of the rows that holds the truth.")] = None,
+    title: Annotated[str | None, typer.Option(help="The heading.")] = None,
+    note: Annotated[str | None, typer.Option(help="A line below the heading.")] = None,
+    file_format: Format = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write a report: one HTML file with the tree to walk through, its segments and figures."""
+    from thetatree.export.model_file import load_model
+
+    loaded = load_model(model)
+    known = None if data is None else held_out(loaded, data, target, file_format)
+    path = loaded.report(output, known, title=title, note=note)
+    size = path.stat().st_size
+    say(f"{path} ({size / 1e3:,.0f} kB)", {"output": str(path), "bytes": size}, as_json=as_json)
+
+
+def export(
+    model: Model,
+    to: Annotated[str, typer.Option("--to", help=f"{', '.join(_TARGETS)}.")],
+    output: Annotated[str | None, typer.Option("--output", "-o", help="Write to this file.")] = None,
+    dialect: Annotated[
+        str, typer.Option(help="Of SQL: duckdb, postgres, sqlite, spark, bigquery, …")
+    ] = "duckdb",
+    table: Annotated[
+        str | None,
+        typer.Option(help="Of SQL: the table to score, as name or schema.name; else one expression."),
+    ] = None,
+    column: Annotated[
+        list[str] | None, typer.Option(help="Of SQL: prediction, probability or leaf. Repeat for a query.")
+    ] = None,
+    name: Annotated[str | None, typer.Option(help="Of C and Java: the function or the class.")] = None,
+    max_depth: Annotated[int | None, typer.Option(help="Of text and DOT: show no node below.")] = None,
+) -> None:
+    """Turn a model into something that runs or reads elsewhere."""
+    from thetatree.export.model_file import load_model, write_whole
+
+    if to not in _TARGETS:
+        raise typer.BadParameter(f"{to!r} is none of {', '.join(_TARGETS)}", param_hint="--to")
+    loaded = load_model(model)
+    text = _as_text(loaded, to, dialect, table, column, name, max_depth)
+    if output is None:
+        typer.echo(text)
+        return
+    write_whole(Path(output), f"{text}\n".encode())
+    typer.echo(f"written to {output}")
+
+
+def _as_text(
+    model: Any,
+    to: str,
+    dialect: str,
+    table: str | None,
+    column: list[str] | None,
+    name: str | None,
+    max_depth: int | None,
+) -> str:
+    from thetatree import export as exports
+
+    named = {} if name is None else {"name": name}
+    if to == "sql":
+        outputs: Any = column or "prediction"
+        parts = None if table is None else table.split(".")
+        outputs = outputs[0] if table is None and len(outputs) == 1 else outputs
+        return str(exports.to_sql(model, dialect=dialect, output=outputs, table=parts))
+    if to == "rules":
+        return "\n".join(str(rule) for rule in model.tree_.rules())
+    if to in ("text", "dot"):
+        write = exports.to_text if to == "text" else exports.to_dot
+        return str(write(model, max_depth=max_depth))
+    return {
+        "json": lambda: exports.to_json(model),
+        "python": lambda: exports.to_python(model),
+        "c": lambda: exports.to_c(model, **named),
+        "java": lambda: exports.to_java(model, **named),
+    }[to]()
 
 
 def demo(

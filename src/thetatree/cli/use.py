@@ -10,6 +10,7 @@ import pyarrow as pa
 import typer
 
 from thetatree.cli.output import AsJson, note, say
+from thetatree.cli.sketches import is_sketch_file
 from thetatree.cli.tables import STANDARD, Types, batches, format_of, read_table, settled_types, writing
 
 Model = Annotated[str, typer.Argument(help="A model file.")]
@@ -142,6 +143,20 @@ def _beside(kept: pa.Table, made: dict[str, pa.Array]) -> pa.RecordBatch:
         names.append(name)
         arrays.append(array)
     return pa.RecordBatch.from_arrays(arrays, names=names)
+
+
+def held_out(model: Any, data: str, target: str | None, file_format: str | None = None) -> Any:
+    """Read what a model is judged on: rows and their truth, or a sketch set, which knows its classes."""
+    if file_format is None and is_sketch_file(data):
+        from thetatree.sketch.sketch_set import SketchSet
+
+        return SketchSet.read(data)
+    if target is None:
+        raise typer.BadParameter("rows need the column that holds the truth", param_hint="--target")
+    table = read_table(data, declared=file_format, types=column_types(model, target))
+    if target not in table.column_names:
+        raise ValueError(f"{data} has no column {target!r}; it has {', '.join(table.column_names)}")
+    return model_input(model, table, [target]), table.column(target).to_numpy()
 
 
 def evaluate(
