@@ -4,12 +4,16 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 JOBS ?= 2
+MODELS ?= 200
+ROWS ?= 10000
+MUTATIONS ?= 1000000
+KILLS ?= 1000
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test cover oracle bench lint format sanitize docs wheel clean
+.PHONY: help setup demo test cover oracle bench lint format sanitize docs wheel prove-exports prove-files clean
 
 help: ## say what each target does
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(STAMP) ## create .venv and install thetatree with everything its tests need
 
@@ -30,6 +34,14 @@ cover: setup ## run the tests with line coverage of src
 
 oracle: setup ## the kernel against the naive oracle, at length
 	THETATREE_ORACLE_PROBLEMS=20000 $(BIN)/python -m pytest -n $(JOBS) tests/grow
+
+prove-exports: setup ## every export in its engine or compiler against predict, 200 models of 10,000 rows
+	$(BIN)/python tests/export/prove_exports.py $(MODELS) $(ROWS)
+
+prove-files: setup ## a million mutated model files, and a thousand saves killed half-way
+	$(BIN)/python -W ignore tests/export/mutate_model_files.py $(MUTATIONS)
+	$(BIN)/python tests/export/kill_saves.py $(KILLS)
+	THETATREE_ROUND_TRIPS=1000 $(BIN)/python -m pytest -q tests/export/test_model_file.py -k round_trip
 
 bench: setup ## measure side by side with peers (idle machine, please)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --editable ".[bench]"

@@ -47,9 +47,9 @@ def pointer(array, kind):
     return array.ctypes.data_as(ctypes.POINTER(kind))
 
 
-def test_against_predict(tmp_path):
-    cases = [random_model(seed) for seed in range(20)]
-    library = compiled(cases, tmp_path)
+def check(cases, folder):
+    """Leaf, prediction and shares of every row are the model's own."""
+    library = compiled(cases, folder)
     for i, case in enumerate(cases):
 
         def code(column, label, i=i):
@@ -74,3 +74,7 @@ def test_against_predict(tmp_path):
         else:
             assert [case.tree.classes[int(k)] for k in said] == case.predictions, case.name
             assert np.array_equal(shares, case.shares), case.name
+
+
+def test_against_predict(tmp_path):
+    check([random_model(seed) for seed in range(20)], tmp_path)

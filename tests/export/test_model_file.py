@@ -5,12 +5,20 @@ import hashlib
 import json
 import math
 import os
+import pickle
 import random
+import re
+import subprocess
+import sys
 from pathlib import Path
 
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
+from naive.models import as_estimator, random_model
+from naive.mutations import mutate, mutated_bytes, seal
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import thetatree as tt
@@ -240,10 +248,9 @@ def documents(tmp_path_factory):
     return out
 
 
-def write(document, path, seal=True):
-    if seal and isinstance(document, dict) and isinstance(document.get("model"), dict):
-        text = json.dumps(document["model"], ensure_ascii=True, sort_keys=True, separators=(",", ":"))
-        document["checksum"] = hashlib.sha256(text.encode()).hexdigest()
+def write(document, path, right=True):
+    if right:
+        seal(document)
     path.write_text(json.dumps(document))
 
 
@@ -284,7 +291,7 @@ def test_versions_that_are_none(documents, tmp_path, version):
 def test_a_change_is_noticed(documents, tmp_path):
     document = copy.deepcopy(documents[0])
     document["model"]["tree"]["threshold"][0] += 1
-    write(document, tmp_path / "m.json", seal=False)
+    write(document, tmp_path / "m.json", right=False)
     with pytest.raises(ValueError, match=r"changed or damaged.*checksum"):
         tt.load(tmp_path / "m.json")
 
@@ -298,79 +305,12 @@ def test_mutated_bytes(documents, tmp_path):
         whole = path.read_bytes()
         tree = tt.load(path).tree_
         for _ in range(600):
-            data = bytearray(whole)
-            at = chance.randrange(len(data))
-            act = chance.randrange(4)
-            if act == 0:
-                data[at] = chance.randrange(256)
-            elif act == 1:
-                del data[at : at + chance.choice([1, 1, 5, 100])]
-            elif act == 2:
-                data[at:at] = data[at : at + chance.choice([1, 7])]
-            else:
-                del data[at:]
-            path.write_bytes(bytes(data))
+            path.write_bytes(mutated_bytes(whole, chance))
             try:
                 again = tt.load(path)
             except ValueError:
                 continue
             assert again.tree_ == tree
-
-
-ODD = [
-    None,
-    True,
-    -1,
-    0,
-    1,
-    2,
-    3.7,
-    -0.5,
-    1e308,
-    2**31,
-    2**63,
-    -(2**63),
-    10**30,
-    "",
-    "nan",
-    "inf",
-    "text",
-    [],
-    [0],
-    [[0]],
-    {},
-    {"list": 3},
-    {"float": "zero"},
-    {"items": [[{"list": []}, 1]]},
-    {"dtype": "<U3", "labels": []},
-]
-
-
-def places(value, at=()):
-    """Every place of a JSON value: the way there."""
-    yield at
-    for key in value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ():
-        yield from places(value[key], (*at, key))
-
-
-def mutate(document, chance):
-    """One change somewhere in the model, arrays' elements no likelier than the rest."""
-    ways = [way for way in places(document["model"]) if way]
-    short = [way for way in ways if len(way) < 3]
-    way = chance.choice(short if chance.random() < 0.4 else ways)
-    holder = document["model"]
-    for key in way[:-1]:
-        holder = holder[key]
-    act = chance.randrange(4)
-    if act == 0:
-        del holder[way[-1]]
-    elif act == 1 and isinstance(holder, list):
-        holder.insert(way[-1], copy.deepcopy(chance.choice(ODD)))
-    elif act == 2 and isinstance(holder[way[-1]], (int, float)):
-        holder[way[-1]] += chance.choice([1, -1, 2, -3, 0.5])
-    else:
-        holder[way[-1]] = copy.deepcopy(chance.choice(ODD))
-    return way
 
 
 def use(model, n_features):
@@ -576,3 +516,119 @@ def test_a_file_of_version_1_loads_forever():
     assert again.predict(X).tolist() == expected
     assert [f.kind for f in again.tree_.features] == ["number", "category", "flag", "number"]
     assert again.tree_.rules() == model.tree_.rules()
+
+
+def test_round_trip_of_random_models_of_every_kind(tmp_path):
+    """Rows, sketches, AID, THAID, and trees by hand with every split: the same predictions from the file."""
+    path = tmp_path / "m.json"
+    for seed in range(int(os.environ.get("THETATREE_ROUND_TRIPS", "60"))):
+        case = random_model(seed, rows=50)
+        model = as_estimator(case.model)
+        model.save(path)
+        again = tt.load(path)
+        assert again.tree_ == case.tree, case.name
+        assert np.array_equal(again.apply(case.table), case.leaves), case.name
+        assert again.predict(case.table).tolist() == case.predictions, case.name
+        if case.shares is not None:
+            assert np.array_equal(again.predict_proba(case.table), case.shares), case.name
+
+
+def test_pickle_copy_and_joblib_of_random_models(tmp_path):
+    for seed in range(20):
+        case = random_model(seed, rows=20)
+        model = as_estimator(case.model)
+        joblib.dump(model, tmp_path / "m.joblib")
+        for again in (
+            pickle.loads(pickle.dumps(model)),
+            copy.copy(model),
+            copy.deepcopy(model),
+            joblib.load(tmp_path / "m.joblib"),
+            joblib.load(tmp_path / "m.joblib", mmap_mode=None),
+        ):
+            assert again.tree_ == case.tree
+            assert again.predict(case.table).tolist() == case.predictions
+        assert not hasattr(clone(model), "tree_")
+
+
+def run_program(name, *arguments):
+    program = Path(__file__).parent / name
+    command = [sys.executable, "-W", "ignore", str(program), *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout
+
+
+def test_mutations_of_every_kind_of_model():
+    """The short form of `make prove-files`."""
+    assert re.match(
+        r'1500 mutations from 0: {"equal": \d+, "refused"', run_program("mutate_model_files.py", 1500)
+    )
+
+
+def test_killed_while_saving():
+    """The short form of `make prove-files`."""
+    assert "15 kills" in run_program("kill_saves.py", 15)
+
+
+def test_files_of_earlier_layouts_load(documents, tmp_path):
+    """The checksum is that of the model, whatever the order and spaces in the file."""
+    path = tmp_path / "m.json"
+    for document in documents:
+        seal(document)
+        texts = (json.dumps(document, indent=2), json.dumps(document, ensure_ascii=False))
+        turned = json.dumps(dict(reversed(document.items())), sort_keys=False)
+        for text in (*texts, turned):
+            path.write_text(text, encoding="utf-8")
+            again = tt.load(path)
+            again.save(tmp_path / "again.json")
+            assert tt.load(tmp_path / "again.json").tree_ == again.tree_
+
+
+@pytest.mark.parametrize(
+    ("way", "value", "message"),
+    [
+        (("classes", "labels"), ["no", "no", "yes"], "there twice"),
+        (("classes", "dtype"), "<U1", "not of type"),
+        (("features", 0, "name"), 3, "a feature's name is text"),
+        (("features", 3, "labels"), ["a", "b", "a", "c"], "has a label twice"),
+        (("features", 0, "kind"), "category", "a threshold is on a feature that is no number"),
+        (("features", 2, "kind"), "number", "a presence test is on a feature that is no flag"),
+        (("features", 3, "kind"), "number", "categories are listed of a feature that has none"),
+        (("tree", "value", 0), 2.0, "do not add up to 1"),
+        (("tree", "value", 0), True, "does not hold numbers"),
+        (("tree", "value", 0), 10**400, "not hold a valid model"),
+    ],
+    ids=str,
+)
+def test_what_would_predict_oddly_is_refused(tmp_path, way, value, message):
+    rng = np.random.default_rng(1)
+    n = 400
+    X = pd.DataFrame(
+        {
+            "x": rng.normal(size=n),
+            "y": rng.normal(size=n),
+            "flag": rng.random(n) < 0.5,
+            "city": rng.choice(["a", "b", "c", "d"], n),
+        }
+    )
+    score = X.x + 2 * X.flag + 2 * X.city.isin(["a", "c"]) + rng.normal(size=n) / 4
+    y = np.array(["maybe", "no", "yes"])[np.searchsorted([1, 3], score)]
+    tt.CARTClassifier(max_depth=4).fit(X, y).save(tmp_path / "m.json")
+    document = json.loads((tmp_path / "m.json").read_text())
+    assert {1, 2, 3} <= set(document["model"]["tree"]["kind"])
+    holder = document["model"]
+    for key in way[:-1]:
+        holder = holder[key]
+    holder[way[-1]] = value
+    write(document, tmp_path / "m.json")
+    with pytest.raises(ValueError, match=message):
+        tt.load(tmp_path / "m.json")
+
+
+@pytest.mark.parametrize("word", ["NaN", "Infinity", "-Infinity"])
+def test_numbers_that_json_has_not_are_refused(documents, tmp_path, word):
+    write(documents[1], tmp_path / "m.json")
+    text = (tmp_path / "m.json").read_text()
+    (tmp_path / "m.json").write_text(re.sub(r'"ccp_alpha": 0\.0', f'"ccp_alpha": {word}', text))
+    with pytest.raises(ValueError, match=rf"not JSON \({word} is no number of JSON\)"):
+        tt.load(tmp_path / "m.json")

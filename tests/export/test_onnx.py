@@ -23,7 +23,7 @@ def feed(session, case):
     return out
 
 
-def run(case):
+def check(case):
     model = tt.export.to_onnx(case.model)
     onnx.checker.check_model(model)
     session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
@@ -47,7 +47,7 @@ def test_against_predict():
     fit = [case for case in cases if without_empty_texts(case)]
     assert len(fit) > 20
     for case in fit:
-        run(case)
+        check(case)
 
 
 def test_columns_are_coded_by_their_labels():

@@ -7,7 +7,7 @@ from naive.models import random_model
 import thetatree as tt
 
 
-def run(case):
+def check(case):
     names = {}
     exec(tt.export.to_python(case.model), names)
     rows = case.table.to_dict("records")
@@ -19,4 +19,4 @@ def run(case):
 
 @pytest.mark.parametrize("seed", range(40))
 def test_against_predict(seed):
-    run(random_model(seed))
+    check(random_model(seed))

@@ -18,19 +18,18 @@ import thetatree as tt
 matplotlib.use("Agg")
 
 
-@pytest.mark.parametrize("seed", range(40))
-def test_against_predict(seed):
-    case = random_model(seed, kinds=("classifier", "regressor", "aid", "thaid", "hand"), binary_numbers=True)
+KINDS = ("classifier", "regressor", "aid", "thaid", "hand")
+
+
+def check(case):
+    """Rows that are float32 end in the same leaf; return whether scikit-learn can have the tree."""
     try:
         theirs = tt.export.to_sklearn(case.model)
-    except ValueError as error:
-        assert re.search(
-            r"is cut at .* no float32", str(error)
-        )  # thresholds of the search are that close at times
-        return
+    except ValueError as error:  # thresholds made to be neighbours
+        assert re.search(r"is cut at .* no float32", str(error))
+        return False
     table = case.table.astype(object).where(case.table.notna(), np.nan).astype(np.float64)
-    nan_refused = theirs.criterion == "absolute_error"
-    table = table.fillna(0.0) if nan_refused else table
+    table = table.fillna(0.0) if theirs.criterion == "absolute_error" else table
     X = table.astype(np.float32)
     own = case.tree
     leaves = own.apply(X.astype(np.float64))
@@ -43,6 +42,12 @@ def test_against_predict(seed):
         assert theirs.predict(X).tolist() == [own.classes[k] for k in own.values.argmax(axis=1)[leaves]]
     assert theirs.get_depth() == own.max_depth and theirs.get_n_leaves() == own.n_leaves
     assert theirs.decision_path(X).shape == (len(X), own.node_count)
+    return True
+
+
+def test_against_predict():
+    done = [check(random_model(seed, kinds=KINDS, binary_numbers=True)) for seed in range(40)]
+    assert sum(done) > 20
 
 
 def test_it_is_scikit_learns_own():

@@ -89,6 +89,19 @@ def random_model(
     return Model(f"{kind}-{seed}", model, table, np.asarray(leaves), said, shares)
 
 
+def as_estimator(model: Any) -> Any:
+    """The model, or an estimator around a tree made by hand, which can be saved."""
+    if not isinstance(model, Tree):
+        return model
+    out: Any = tt.CARTRegressor() if model.classes is None else tt.CARTClassifier()
+    out.tree_, out.n_outputs_, out.n_features_in_ = model, 1, model.n_features
+    out.feature_names_in_ = np.array([f.name for f in model.features], dtype=object)
+    if model.classes is not None:
+        out.classes_ = np.array(model.classes)
+        out.n_classes_ = len(model.classes)
+    return out
+
+
 def _table(rng, n: int, categories: bool = True, like: pd.DataFrame | None = None) -> pd.DataFrame:
     """A table; `like` has the same columns, with values that it never saw."""
     if like is None:

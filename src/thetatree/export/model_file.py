@@ -29,6 +29,7 @@ FORMAT = "thetatree-model"
 VERSION = 1
 
 _SPECIAL = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
+_MODEL = b',"model":'  # what stands before the model in a file that `save_model` wrote
 
 
 def _estimators() -> dict[str, Any]:
@@ -50,10 +51,12 @@ def _estimators() -> dict[str, Any]:
 def save_model(model: Any, path: str | Path) -> None:
     """Write a fitted estimator to a file, which appears whole or not at all."""
     check_is_fitted(model, "tree_")
-    body = _encode_model(model)
-    document = {"format": FORMAT, "version": VERSION, "checksum": _checksum(body), "model": body}
-    text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    write_whole(Path(path), text.encode())
+    body = _canonical(_encode_model(model))
+    envelope = json.dumps(
+        {"format": FORMAT, "version": VERSION, "checksum": hashlib.sha256(body).hexdigest()},
+        separators=(",", ":"),
+    )
+    write_whole(Path(path), envelope[:-1].encode() + _MODEL + body + b"}")
 
 
 def write_whole(path: Path, data: bytes) -> None:
@@ -71,6 +74,18 @@ def write_whole(path: Path, data: bytes) -> None:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+    _flush_folder(path.parent)
+
+
+def _flush_folder(folder: Path) -> None:
+    """Have the new name written to disk, where a folder can be opened for that."""
+    if os.name == "nt":
+        return
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def load_model(path: str | Path) -> Any:
@@ -81,9 +96,14 @@ def load_model(path: str | Path) -> Any:
     ValueError
         The file is not a model, is of a newer version, was changed, or holds a tree that cannot be.
     """
+    return read_model(Path(path).read_bytes(), str(path))
+
+
+def read_model(data: bytes, path: str) -> Any:
+    """Read a fitted estimator from a file's bytes; the path is for what is said of it."""
     try:
-        document = json.loads(Path(path).read_bytes())
-    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
+        document = json.loads(data, parse_constant=_no_number)
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"{path} is not a thetatree model: it is not JSON ({error})") from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise ValueError(f"{path} is not a thetatree model: its format is not {FORMAT!r}")
@@ -95,7 +115,7 @@ def load_model(path: str | Path) -> Any:
             f"{path} is of version {version}, this thetatree reads up to {VERSION}: update thetatree"
         )
     body = document.get("model")
-    if not isinstance(body, dict) or document.get("checksum") != _checksum(body):
+    if not isinstance(body, dict) or not _is_sealed(data, body, document.get("checksum")):
         raise ValueError(f"{path} was changed or damaged since it was saved: its checksum does not match")
     try:
         return _decode_model(body)
@@ -103,9 +123,20 @@ def load_model(path: str | Path) -> Any:
         raise ValueError(f"{path} does not hold a valid model: {error}") from None
 
 
-def _checksum(body: dict[str, Any]) -> str:
-    text = json.dumps(body, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()
+def _no_number(text: str) -> None:
+    raise ValueError(f"{text} is no number of JSON")
+
+
+def _canonical(body: dict[str, Any]) -> bytes:
+    text = json.dumps(body, ensure_ascii=True, allow_nan=False, sort_keys=True, separators=(",", ":"))
+    return text.encode()
+
+
+def _is_sealed(data: bytes, body: dict[str, Any], checksum: Any) -> bool:
+    """Whether the checksum is the model's: as it stands in the file, or written again from any layout."""
+    at = data.find(_MODEL) + len(_MODEL)
+    as_it_stands = hashlib.sha256(memoryview(data)[at:-1]).hexdigest()
+    return bool(checksum == as_it_stands or checksum == hashlib.sha256(_canonical(body)).hexdigest())
 
 
 def _encode_model(model: Any) -> dict[str, Any]:
@@ -204,7 +235,11 @@ def _decode_feature(item: dict[str, Any]) -> Feature:
     if not all(isinstance(label, (str, int, float, bool)) for label in labels):
         raise ValueError(f"feature {item['name']!r} has a label that is no text and no number")
     gaps, unlisted = item["gaps"] is True, item.get("unlisted") is True
-    return Feature(str(item["name"]), item["kind"], labels, gaps, unlisted)
+    if not isinstance(item["name"], str):
+        raise ValueError(f"a feature's name is text, not {item['name']!r}")
+    if len({(isinstance(label, str), label) for label in labels}) < len(labels):
+        raise ValueError(f"feature {item['name']!r} has a label twice")
+    return Feature(item["name"], item["kind"], labels, gaps, unlisted)
 
 
 def _decode_classes(item: dict[str, Any]) -> NDArray[Any]:
@@ -212,15 +247,21 @@ def _decode_classes(item: dict[str, Any]) -> NDArray[Any]:
     dtype = np.dtype(str(item["dtype"]))
     if dtype.kind not in "biufUO" or not all(isinstance(v, (str, int, float, bool)) for v in labels):
         raise ValueError(f"class labels of type {dtype} are not read")
-    return np.array(labels, dtype=dtype)
+    classes = np.array(labels, dtype=dtype)
+    if classes.tolist() != labels or len(set(labels)) < len(labels):
+        raise ValueError(f"class labels {labels[:10]} are not of type {dtype}, or one is there twice")
+    return classes
 
 
 def _decode_array(items: Any) -> NDArray[Any]:
     if not isinstance(items, list):
         raise ValueError("an array of the tree is not a list")
-    if any(isinstance(x, str) for x in items):
-        items = [_SPECIAL[x] if isinstance(x, str) else x for x in items]
-    array = np.array(items if items else np.empty(0))
-    if array.ndim != 1 or array.dtype.kind not in "iuf":
+    types = set(map(type, items))
+    if not types <= {int, float, str}:
         raise ValueError("an array of the tree does not hold numbers")
+    if str in types:
+        items = [_SPECIAL[x] if type(x) is str else x for x in items]
+    array = np.array(items if items else np.empty(0))
+    if array.dtype.kind not in "iuf":
+        raise ValueError("an array of the tree holds a number that is too large")
     return array

@@ -64,6 +64,10 @@ def check_tree_arrays(
     samples = arrays["n_node_samples"]
     _require(samples.dtype.kind in "iu", "n_node_samples must hold whole numbers")
     _require(bool((arrays["weighted_n_node_samples"] > 0).any()), "no node has any weight")
+    if n_outputs > 1:
+        shares = arrays["value"].reshape(n, n_outputs)
+        whole = bool((shares >= 0).all()) and bool(np.allclose(shares.sum(axis=1), 1.0, rtol=0, atol=1e-6))
+        _require(whole, "the shares of classes are not all positive, or do not add up to 1")
     _check_children(arrays, n)
     _check_splits(arrays, features)
 
@@ -98,7 +102,7 @@ def _check_children(arrays: Mapping[str, NDArray[Any]], n: int) -> None:
     _require(
         bool((child > owner).all()) and bool((child < n).all()), "a child does not come after its parent"
     )
-    _require(len(np.unique(child)) == n - 1, "a node has two parents")
+    _require(bool((np.bincount(child, minlength=n) <= 1).all()), "a node has two parents")
     # In preorder a node's first child comes next, and a sibling right after the subtree before it.
     end = _subtree_ends(owner, child, n)
     inner = np.diff(start) > 0
@@ -157,8 +161,15 @@ def _check_categories(
     takes = (kind == SplitKind.SUBSET) | (kind == SplitKind.MULTIWAY)
     _require(bool((listed[~takes] == 0).all()), "a split lists categories that it cannot use")
     _require(bool((listed[takes] > 0).all()), "a split on a category lists none")
-    flags = [i for i in np.flatnonzero(kind == SplitKind.PRESENCE) if features[feature[i]].kind != "flag"]
-    _require(not flags, "a presence test is on a feature that is no flag")
+    kinds = np.array([f.kind for f in features], dtype=object)
+    cut = (kind == SplitKind.THRESHOLD) & np.isfinite(arrays["threshold"])
+    tests = (
+        (kind == SplitKind.PRESENCE, "flag", "a presence test is on a feature that is no flag"),
+        (cut, "number", "a threshold is on a feature that is no number"),
+        (takes, "category", "categories are listed of a feature that has none"),
+    )
+    for marked, needed, message in tests:
+        _require(bool((kinds[feature[marked]] == needed).all()), message)
     owner = np.repeat(np.arange(len(kind)), listed)
     if len(owner) == 0:
         return
