@@ -22,6 +22,7 @@ NAMES = [
     "export",
     "judge",
     "load",
+    "plot",
     "sketch",
 ]
 

@@ -22,6 +22,7 @@ _PUBLIC = {
     "criteria": "thetatree.split.criteria:",
     "export": "thetatree.export:",
     "judge": "thetatree.judge:",
+    "plot": "thetatree.report.plots:",
     "sketch": "thetatree.sketch:",
 }
 
@@ -39,6 +40,7 @@ __all__ = [
     "export",
     "judge",
     "load",
+    "plot",
     "sketch",
 ]
 
@@ -50,6 +52,7 @@ if TYPE_CHECKING:
     from thetatree.learn.cart import CARTClassifier, CARTRegressor
     from thetatree.learn.thaid import THAIDClassifier
     from thetatree.learn.theta import ThetaSketchDecisionTreeClassifier
+    from thetatree.report import plots as plot
     from thetatree.sketch.build import sketch
     from thetatree.sketch.sketch_set import SketchSet
     from thetatree.split import criteria

@@ -181,8 +181,10 @@ def _judge(name: str, model: Any, X: pd.DataFrame, y: pd.Series) -> str:
     return f"{name:<44}{accuracy:>10.4f}{auc:>10.4f}{loss:>10.4f}{model.get_n_leaves():>8}"
 
 
-def _compare(tables: Tables, model: ThetaSketchDecisionTreeClassifier, again: Any) -> None:
-    """Judge the tree, as read from its file, beside the exact one."""
+def _compare(
+    tables: Tables, model: ThetaSketchDecisionTreeClassifier, again: Any
+) -> tuple[pd.DataFrame, pd.Series]:
+    """Judge the tree, as read from its file, beside the exact one; return the customers that judged them."""
     with _timed("joined the rows, for comparison only"):
         X, y = join(tables)
     exact = CARTClassifier(criterion="entropy", max_depth=DEPTH)
@@ -196,10 +198,11 @@ def _compare(tables: Tables, model: ThetaSketchDecisionTreeClassifier, again: An
     print(_judge("exact tree on all joined rows", exact, held_X, held_y))
     print(f"{'always the more frequent outcome':<44}{held_y.value_counts(normalize=True).iloc[0]:>10.4f}")
     print(f"\nloaded from its file, the model predicts the same: {same}")
+    return held_X, held_y
 
 
 def main(n: int = 1_000_000) -> None:
-    """Run the demo; the last lines are the paths of what it wrote."""
+    """Run the demo; the last lines are the paths of what it wrote, the report's the very last."""
     folder = Path("demo-output")
     folder.mkdir(exist_ok=True)
     model_path, set_path = folder / "customers.json", folder / "customers.parquet"
@@ -221,8 +224,10 @@ def main(n: int = 1_000_000) -> None:
     print(to_text(model, decimals=0))
     print("(± is half of a 95% interval, not adjusted for the splits having been chosen)\n")
 
-    _compare(tables, model, load_model(model_path))
+    held_out = _compare(tables, model, load_model(model_path))
     print(f"the sketch set and the model:\n{set_path.resolve()}\n{model_path.resolve()}")
+    report_path = model.report(folder / "customers.html", held_out, title="Who leaves within the year")
+    print(f"a report on the tree, to open in any browser:\n{report_path.resolve()}")
 
 
 if __name__ == "__main__":

@@ -84,7 +84,7 @@ class Table:
         ax : matplotlib axes, optional
             Where to draw; a new figure by default.
         """
-        axes = _new_axes() if ax is None else ax
+        axes = new_axes() if ax is None else ax
         self._draw(axes)
         return axes
 
@@ -92,12 +92,13 @@ class Table:
         raise NotImplementedError
 
 
-def _new_axes() -> Any:
+def new_axes(size: tuple[float, float] | None = None) -> Any:
+    """Return the axes of a new figure, of so many inches."""
     try:
         from matplotlib import pyplot
     except ImportError as error:
         raise ImportError("plots need matplotlib: pip install 'thetatree[plot]'") from error
-    return pyplot.subplots()[1]
+    return pyplot.subplots(figsize=size, layout="constrained")[1]
 
 
 def percent(values: Iterable[float], decimals: int = 1) -> list[str]:

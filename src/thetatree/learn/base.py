@@ -142,6 +142,13 @@ class TreeEstimator(BaseEstimator):
     def restore_extras(self, extras: dict[str, Any]) -> None:
         """Take back what `model_extras` gave."""
 
+    def _html_repr(self) -> str:
+        """Return scikit-learn's diagram for a notebook, with the tree below it once there is one."""
+        from sklearn.utils import estimator_html_repr
+
+        diagram = str(estimator_html_repr(self))
+        return diagram + self.tree_._repr_html_() if hasattr(self, "tree_") else diagram
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True

@@ -65,7 +65,7 @@ def _tree(tree: Tree) -> dict[str, Any]:
         "missing": tree.missing_branch.tolist(),
         "condition": _conditions(tree),
         "n": tree.n_node_samples.tolist(),
-        "weight": rounded(tree.weighted_n_node_samples),
+        "weight": rounded(tree.weighted_n_node_samples, 17),  # cases are parted by them, to the last bit
         "weighted": not np.allclose(tree.weighted_n_node_samples, tree.n_node_samples, rtol=1e-6, atol=0.5),
         "impurity": rounded(tree.impurity),
         "score": rounded(tree.score),

@@ -282,6 +282,12 @@ class SketchSet:
     def __len__(self) -> int:
         return len(self._data.entries)
 
+    def _repr_html_(self) -> str:
+        """Return the set for a notebook."""
+        from thetatree.report.notebook import sketches_html
+
+        return sketches_html(self._data)
+
     def __repr__(self) -> str:
         held = len(self._data.column.hashes)
         return (

@@ -332,6 +332,12 @@ class Tree:
 
         return frame_of(self)
 
+    def _repr_html_(self) -> str:
+        """Return the tree for a notebook."""
+        from thetatree.report.notebook import tree_html
+
+        return tree_html(self)
+
     def report(
         self, path: str | Path, data: Any = None, *, title: str | None = None, note: str | None = None
     ) -> Path:

@@ -97,16 +97,28 @@ function branchOf(node, value) {
   return T.kind[node] === SUBSET ? 1 : T.missing[node];
 }
 
-// The nodes that a case passes, from the root to its leaf; `values` by feature.
+// The leaves that a case ends in, each with the part of it that goes there. It is one leaf, but for trees that send a
+// missing value to every branch in parts.
+const EVERY_BRANCH = -2;
+
 function route(values) {
-  const path = [0];
-  let node = 0;
-  while (!isLeaf(node)) {
-    const value = values[T.feature[node]];
-    node = T.child[T.childStart[node] + branchOf(node, value === undefined ? null : value)];
-    path.push(node);
+  const ends = [], open = [[0, 1]];
+  while (open.length) {
+    const [node, part] = open.pop();
+    if (isLeaf(node)) {
+      ends.push({ leaf: node, part });
+      continue;
+    }
+    const value = values[T.feature[node]], branch = branchOf(node, value === undefined ? null : value);
+    const below = childrenOf(node);
+    if (branch !== EVERY_BRANCH) {
+      open.push([below[branch], part]);
+      continue;
+    }
+    const all = below.reduce((sum, child) => sum + T.weight[child], 0);
+    for (const child of below.reverse()) if (T.weight[child] > 0) open.push([child, part * (T.weight[child] / all)]);
   }
-  return path;
+  return ends.sort((a, b) => b.part - a.part || a.leaf - b.leaf);
 }
 
 // ---- figures in words
@@ -127,6 +139,18 @@ function sizeText(node) {
 
 function predictionText(node) {
   return regression ? number(valueOf(node)) : `${classes[T.best[node]]} ${percent(valueOf(node, T.best[node]))}`;
+}
+
+// What is predicted for a case: its leaf's values, or the mean of those it ends in.
+function caseValue(ends, k = 0) {
+  return ends.reduce((sum, end) => sum + end.part * valueOf(end.leaf, k), 0);
+}
+
+function casePrediction(ends) {
+  if (ends.length === 1) return predictionText(ends[0].leaf);
+  if (regression) return number(caseValue(ends));
+  const shares = classes.map((_, k) => caseValue(ends, k)), best = shares.indexOf(Math.max(...shares));
+  return `${classes[best]} ${percent(shares[best])}`;
 }
 
 const nodeName = (node) => (isLeaf(node) ? `Segment ${segmentOf[node]}` : node ? `Node ${node}` : "The root");

@@ -5,6 +5,7 @@ const CARD = { width: 204, height: 58 };
 const COLUMN = 250, ROW = 67, BAND = 44, MARGIN = 24, TALLEST = 840;
 const OUTLINE = { height: 56, row: 64 };
 const LEGIBLE = 0.62; // the scale below which a first view opens no further level
+const LEAST_FIT = 0.16; // below this even colours can not be told: a larger tree is not fitted whole
 const SKETCHY = 0.42; // the scale below which cards are drawn without words
 
 const canvas = byId("canvas");

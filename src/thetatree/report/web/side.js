@@ -85,8 +85,8 @@ function showNode(node) {
 function splitOf(node) {
   const lines = [["Splits by", features[T.feature[node]].name], [content.criterion.replaceAll("_", " "), number(T.score[node])],
     ["Decrease in impurity", number(T.decrease[node])], ["Impurity", number(T.impurity[node])]];
-  const missing = childrenOf(node)[T.missing[node]];
-  lines.push(["Missing goes to", conditionText(missing)]);
+  const to = T.missing[node];
+  lines.push(["Missing goes to", to === EVERY_BRANCH ? "every branch, in parts" : conditionText(childrenOf(node)[to])]);
   return [el("h4", null, "The split"), facts(lines)];
 }
 
@@ -166,12 +166,13 @@ function showCase(force = false) {
     view.path = new Set();
     verdict.replaceChildren();
     delete verdict.dataset.leaf;
+    delete verdict.dataset.says;
     view.selected = view.current = 0;
     return redraw();
   }
-  const path = route(values), leaf = path[path.length - 1];
-  view.path = new Set(path);
-  for (const node of path) {
+  const ends = route(values), leaf = ends[0].leaf;
+  view.path = new Set(ends.flatMap((end) => pathTo(end.leaf)));
+  for (const node of view.path) {
     if (!view.open[node]) opened.add(node);
     view.open[node] = 1;
   }
@@ -180,11 +181,24 @@ function showCase(force = false) {
   reveal(leaf);
   showNode(leaf);
   verdict.dataset.leaf = leaf;
-  verdict.replaceChildren(
-    el("p", { class: "answer" }, el("i", { class: "dot", style: `background:${colourOfNode(leaf)}` }), el("strong", null, predictionText(leaf)),
-      el("span", { class: "muted" }, ` ${nodeName(leaf)}, ${sizeText(leaf)} ${rowsWord}`)),
-    path.length > 1 ? el("ol", { class: "path" }, ...path.slice(1).map((node) => el("li", null, conditionText(node)))) : "",
-    regression ? "" : classTable(leaf));
+  verdict.dataset.says = casePrediction(ends);
+  verdict.replaceChildren(...answer(ends));
+}
+
+function answer(ends) {
+  const leaf = ends[0].leaf, whole = ends.length === 1;
+  const where = whole ? `${nodeName(leaf)}, ${sizeText(leaf)} ${rowsWord}` : `in parts, by ${ends.length} segments`;
+  const head = el("p", { class: "answer" }, el("i", { class: "dot", style: `background:${colourOfNode(leaf)}` }),
+    el("strong", null, casePrediction(ends)), el("span", { class: "muted" }, ` ${where}`));
+  if (!whole) {
+    const rows = ends.slice(0, 12).map(({ leaf: one, part }) => el("tr", null, el("td", { class: "num" }, percent(part, 1)),
+      el("td", null, nodeName(one)), el("td", null, predictionText(one))));
+    const names = ["Part", "Ends in", "Predicts"].map((name) => el("th", { scope: "col" }, name));
+    return [head, el("table", null, el("thead", null, el("tr", null, ...names)), el("tbody", null, ...rows))];
+  }
+  const path = pathTo(leaf).slice(1);
+  const steps = el("ol", { class: "path" }, ...path.map((node) => el("li", null, conditionText(node))));
+  return [head, ...(path.length ? [steps] : []), ...(regression ? [] : [classTable(leaf)])];
 }
 
 function makeForm() {

@@ -34,10 +34,15 @@ function fit() {
   arrange();
   if (view.outline) return redraw();
   const width = canvas.clientWidth - 2 * MARGIN;
-  view.scale = clampScale(Math.min(1, width / view.bounds.width, (TALLEST - 2 * MARGIN) / view.bounds.height));
+  const whole = Math.min(1, width / view.bounds.width, (TALLEST - 2 * MARGIN) / view.bounds.height);
+  view.scale = Math.max(LEAST_FIT, whole);
   makeRoom(true);
   view.x = Math.max(MARGIN, (canvas.clientWidth - view.bounds.width * view.scale) / 2);
   view.y = (canvas.clientHeight - view.bounds.height * view.scale) / 2;
+  if (whole < LEAST_FIT) {  // too much to fit: the root is in view, the rest a pull away
+    view.x = MARGIN;
+    view.y = canvas.clientHeight / 2 - (view.at.get(0).y + CARD.height / 2) * view.scale;
+  }
   drawNow();
 }
 
