@@ -19,6 +19,7 @@ NAMES = [
     "__version__",
     "candidates",
     "criteria",
+    "engine",
     "export",
     "judge",
     "load",

@@ -7,7 +7,7 @@ once: a source that can be run through only one time, such as a generator.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -54,7 +54,7 @@ class Source:
             return names
         raise BuildError("there are no rows: the data are empty; give at least one batch")
 
-    def batches(self, columns: Sequence[str]) -> Iterator[Batch]:
+    def batches(self, columns: Sequence[str]) -> Generator[Batch, None, None]:
         """Run through the rows."""
         for piece in self._pieces():
             _require(_names(piece), columns)
@@ -75,6 +75,23 @@ class Source:
         self._used = True
         for piece in self._data:
             yield from _pieces(piece)
+
+
+def source_of(data: Any, sql: str | None = None) -> Source:
+    """Give rows as a source; queries, patterns of files and DuckDB's own objects go through DuckDB."""
+    from thetatree.engine.duckdb import passes, wants_duckdb
+
+    return Source(passes(data, sql) if wants_duckdb(data, sql) else data)
+
+
+def told(batches: Iterator[Batch], key: str, progress: Callable[[int], object] | None) -> Iterator[Batch]:
+    """Pass batches on, saying after each how many rows there were."""
+    done = 0
+    for batch in batches:
+        yield batch
+        done += len(batch[key])
+        if progress is not None:
+            progress(done)
 
 
 def _pieces(data: Any) -> Iterator[Any]:

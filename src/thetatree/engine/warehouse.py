@@ -1,0 +1,125 @@
+"""SQL that makes the sketches of a problem where its rows are: one pass, one line for each sketch.
+
+The answer is the long table: class, feature, value, sketch, n. Flags, cuts and listed values are aggregates
+with a filter over one scan, which is about three times as fast as turning the columns into rows first; values
+that are not listed are found by a GROUP BY each. A feature that some row has no value for gets a line of the
+keys that it is known for (value NULL).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from thetatree.engine.dialects import dialect_of
+from thetatree.engine.maker import HashMaker, SketchMaker
+from thetatree.engine.query import query
+from thetatree.engine.request import Counts, make_request
+from thetatree.sketch.keys import KeyType
+
+
+def sql(  # noqa: PLR0917 - the order is public
+    dialect: str,
+    table: str | Sequence[str],
+    key: str,
+    target: str | None = None,
+    features: Any = (),
+    lg_k: int = 12,
+    *,
+    edges: Mapping[str, Sequence[float]] | None = None,
+    values: Mapping[str, Sequence[str]] | None = None,
+    not_null: Sequence[str] = (),
+    key_type: KeyType = "int",
+    counts: Counts = "distinct",
+    hashes: bool = False,
+) -> str:
+    """Write the query that sketches a table in a warehouse.
+
+    Parameters
+    ----------
+    dialect
+        ``"spark"`` (or ``"databricks"``), ``"bigquery"``, ``"duckdb"``, ``"postgres"`` or ``"clickhouse"``.
+    table
+        What stands after FROM: a table's name, written as the warehouse wants it, or a subquery in brackets
+        with a name. Several that share the key: a list, of which the first has the target; they are not
+        joined, and the sketches are class-free.
+    key
+        The column that says whose row it is. Rows without a key are passed over.
+    target
+        The class column. Rows of no class are passed over. None makes class-free sketches.
+    features
+        Columns, or a dict from column to kind: ``"flag"`` (0, 1, true, false), ``"category"``, ``"multi"``,
+        ``"threshold"``, or None. Those in `edges` are thresholds, those in `values` categories, others flags.
+        For several tables, a dict from table to this.
+    lg_k
+        Each sketch holds at most 2^lg_k hashes.
+    edges
+        The cuts of each threshold, ascending.
+    values
+        The values of a category or multi that are wanted, where they are known: that saves a pass.
+        ``"other"`` among them takes all that are not named.
+    not_null
+        Features that no row lacks. The others also get a sketch of the keys that have a value, which is in
+        the answer only if there are gaps, but costs as much as any.
+    key_type
+        What keys are cast to and hashed as: ``"int"`` (64 bits), ``"text"`` or ``"float"``.
+    counts
+        Exact counts beside the sketches: ``"distinct"`` counts the keys of the totals, which costs a shuffle
+        of all keys; ``"rows"`` counts everything at no cost, where each key has one row; None: no counts.
+    hashes
+        DuckDB and ClickHouse only: use no sketch function, and give the 2^lg_k + 1 least hashes of each
+        sketch for `from_hashes`.
+
+    Returns
+    -------
+    str
+        Save its answer as Parquet or CSV, and give that to `thetatree.engine.from_sketches`, or with
+        ``hashes`` to `thetatree.engine.from_hashes`.
+
+    Examples
+    --------
+    >>> from thetatree.engine import sql
+    >>> print(sql("spark", "sales.customers", "id", "churned", ["vip"], counts=None))
+    WITH input AS (
+      SELECT
+        CAST(`id` AS BIGINT) AS k,
+        NULLIF(CAST(`churned` AS STRING), '') AS c,
+        CAST(`vip` AS INT) AS f0
+      FROM sales.customers
+    ),
+    keyed AS (
+      SELECT * FROM input WHERE k IS NOT NULL AND c IS NOT NULL
+    ),
+    wide AS (
+      SELECT
+        c,
+        THETA_SKETCH_AGG(k, 12) AS s0,
+        THETA_SKETCH_AGG(k, 12) FILTER (WHERE f0 = 1) AS s1,
+        THETA_SKETCH_AGG(k, 12) FILTER (WHERE f0 IS NOT NULL) AS s2,
+        COUNT(CASE WHEN f0 IS NULL THEN 1 END) AS gaps2
+      FROM keyed
+      GROUP BY c
+    )
+    SELECT c AS class, feature, value, sketch
+    FROM (
+      SELECT wide.*, u.feature AS feature, u.value AS value, u.sketch AS sketch
+      FROM wide
+      LATERAL VIEW EXPLODE(ARRAY(
+        NAMED_STRUCT('feature', CAST(NULL AS STRING), 'value', CAST(NULL AS STRING), 'sketch', s0)
+      )) lines AS u
+    ) AS told
+    """
+    request = make_request(
+        table,
+        key,
+        target,
+        features,
+        lg_k=lg_k,
+        edges=edges,
+        values=values,
+        not_null=not_null,
+        key_type=key_type,
+        counts=counts,
+    )
+    found = dialect_of(dialect)
+    return query(request, HashMaker(found, request) if hashes else SketchMaker(found, request))

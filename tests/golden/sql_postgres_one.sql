@@ -1,0 +1,73 @@
+-- First: CREATE EXTENSION datasketches; (Apache DataSketches for PostgreSQL)
+WITH input AS (
+  SELECT
+    CAST("id" AS BIGINT) AS k,
+    NULLIF(CAST("churned" AS TEXT), '') AS c,
+    CAST("vip" AS INT) AS f0,
+    NULLIF(CAST("age" AS DOUBLE PRECISION), CAST('NaN' AS DOUBLE PRECISION)) AS f1,
+    NULLIF(CAST("colour" AS TEXT), '') AS f2,
+    NULLIF(CAST("size" AS TEXT), '') AS f3,
+    NULLIF(CAST("tag" AS TEXT), '') AS f4,
+    CAST("odd ""`\name" AS INT) AS f5
+  FROM crm.customers
+),
+keyed AS (
+  SELECT * FROM input WHERE k IS NOT NULL AND c IS NOT NULL
+),
+wide AS (
+  SELECT
+    c,
+    THETA_SKETCH_BUILD(k, 12) AS s0,
+    COUNT(DISTINCT k) AS n0,
+    THETA_SKETCH_BUILD(k, 12) FILTER (WHERE f0 = 1) AS s1,
+    THETA_SKETCH_BUILD(k, 12) FILTER (WHERE f1 <= 30.0) AS s2,
+    THETA_SKETCH_BUILD(k, 12) FILTER (WHERE f1 <= 40.5) AS s3,
+    THETA_SKETCH_BUILD(k, 12) FILTER (WHERE f1 IS NOT NULL) AS s4,
+    COUNT(CASE WHEN f1 IS NULL THEN 1 END) AS g4,
+    THETA_SKETCH_BUILD(k, 12) FILTER (WHERE f2 IS NOT NULL) AS s5,
+    COUNT(CASE WHEN f2 IS NULL THEN 1 END) AS g5,
+    THETA_SKETCH_BUILD(k, 12) FILTER (WHERE f3 = 'S') AS s6,
+    THETA_SKETCH_BUILD(k, 12) FILTER (WHERE f3 = 'it''s \') AS s7,
+    THETA_SKETCH_BUILD(k, 12) FILTER (WHERE f3 NOT IN ('S', 'it''s \')) AS s8,
+    THETA_SKETCH_BUILD(k, 12) FILTER (WHERE f3 IS NOT NULL) AS s9,
+    COUNT(CASE WHEN f3 IS NULL THEN 1 END) AS g9,
+    THETA_SKETCH_BUILD(k, 12) FILTER (WHERE f4 IS NOT NULL) AS s10,
+    COUNT(CASE WHEN f4 IS NULL THEN 1 END) AS g10,
+    THETA_SKETCH_BUILD(k, 12) FILTER (WHERE f5 = 1) AS s11,
+    THETA_SKETCH_BUILD(k, 12) FILTER (WHERE f5 IS NOT NULL) AS s12,
+    COUNT(CASE WHEN f5 IS NULL THEN 1 END) AS g12
+  FROM keyed
+  GROUP BY c
+),
+lines AS (
+  SELECT c AS class, u.feature AS feature, u.value AS value, u.sketch AS sketch, u.n AS n, u.kept AS kept
+  FROM wide
+  CROSS JOIN LATERAL (VALUES
+    (CAST(NULL AS TEXT), CAST(NULL AS TEXT), ENCODE(CAST(s0 AS BYTEA), 'hex'), CAST(n0 AS BIGINT), 1),
+    ('vip', '1', ENCODE(CAST(s1 AS BYTEA), 'hex'), CAST(NULL AS BIGINT), 1),
+    ('age', '<=30', ENCODE(CAST(s2 AS BYTEA), 'hex'), CAST(NULL AS BIGINT), 1),
+    ('age', '<=40.5', ENCODE(CAST(s3 AS BYTEA), 'hex'), CAST(NULL AS BIGINT), 1),
+    ('age', CAST(NULL AS TEXT), ENCODE(CAST(s4 AS BYTEA), 'hex'), CAST(NULL AS BIGINT), CASE WHEN g4 > 0 THEN 1 ELSE 0 END),
+    ('colour', CAST(NULL AS TEXT), ENCODE(CAST(s5 AS BYTEA), 'hex'), CAST(NULL AS BIGINT), CASE WHEN g5 > 0 THEN 1 ELSE 0 END),
+    ('size', 'S', ENCODE(CAST(s6 AS BYTEA), 'hex'), CAST(NULL AS BIGINT), 1),
+    ('size', 'it''s \', ENCODE(CAST(s7 AS BYTEA), 'hex'), CAST(NULL AS BIGINT), 1),
+    ('size', 'other', ENCODE(CAST(s8 AS BYTEA), 'hex'), CAST(NULL AS BIGINT), 1),
+    ('size', CAST(NULL AS TEXT), ENCODE(CAST(s9 AS BYTEA), 'hex'), CAST(NULL AS BIGINT), CASE WHEN g9 > 0 THEN 1 ELSE 0 END),
+    ('tag', CAST(NULL AS TEXT), ENCODE(CAST(s10 AS BYTEA), 'hex'), CAST(NULL AS BIGINT), CASE WHEN g10 > 0 THEN 1 ELSE 0 END),
+    ('odd "`\name', '1', ENCODE(CAST(s11 AS BYTEA), 'hex'), CAST(NULL AS BIGINT), 1),
+    ('odd "`\name', CAST(NULL AS TEXT), ENCODE(CAST(s12 AS BYTEA), 'hex'), CAST(NULL AS BIGINT), CASE WHEN g12 > 0 THEN 1 ELSE 0 END)
+  ) AS u(feature, value, sketch, n, kept)
+)
+SELECT class, feature, value, sketch, n
+FROM lines
+WHERE kept = 1
+UNION ALL
+SELECT c AS class, 'colour' AS feature, f2 AS value, ENCODE(CAST(THETA_SKETCH_BUILD(k, 12) AS BYTEA), 'hex') AS sketch, CAST(NULL AS BIGINT) AS n
+FROM keyed
+WHERE f2 IS NOT NULL
+GROUP BY c, f2
+UNION ALL
+SELECT c AS class, 'tag' AS feature, f4 AS value, ENCODE(CAST(THETA_SKETCH_BUILD(k, 12) AS BYTEA), 'hex') AS sketch, CAST(NULL AS BIGINT) AS n
+FROM keyed
+WHERE f4 IS NOT NULL
+GROUP BY c, f4
