@@ -14,6 +14,8 @@
 #include "grow_sketch.h"
 #include "prune.h"
 #include "route.h"
+#include "sketch_node.h"
+#include "sketch_sums.h"
 #include "special.h"
 #include "value_order.h"
 
@@ -345,17 +347,22 @@ nb::dict py_count_tree(Vector<uint64_t> hashes, Vector<int64_t> start, Vector<ui
   return out;
 }
 
+Constraints read_constraints(const nb::list& constraints) {
+  Constraints out;
+  for (const auto& item : constraints) {
+    const auto [feature, allowed] = nb::cast<std::pair<int32_t, std::vector<int>>>(item);
+    out.push_back({feature, std::vector<char>(allowed.begin(), allowed.end())});
+  }
+  return out;
+}
+
 // The keys of one class in a node, as the resolution rule finds them: (hashes below τ, τ).
 nb::tuple py_resolve(Vector<uint64_t> hashes, Vector<int64_t> start, Vector<uint64_t> theta, nb::dict source,
                      nb::list features, nb::list constraints) {
   nb::list one;
   one.append(source);
   const SketchProblem problem = read_problem(hashes, start, theta, one, features);
-  Constraints wanted;
-  for (const auto& item : constraints) {
-    const auto [feature, allowed] = nb::cast<std::pair<int32_t, std::vector<int>>>(item);
-    wanted.push_back({feature, std::vector<char>(allowed.begin(), allowed.end())});
-  }
+  const Constraints wanted = read_constraints(constraints);
   ClassIndex index(problem.sketches, problem.classes[0], problem.features);
   if (index.flat()) index.list(kThetaOne);
   const ClassNode node(index, wanted);
@@ -364,6 +371,39 @@ nb::tuple py_resolve(Vector<uint64_t> hashes, Vector<int64_t> start, Vector<uint
     if (node.tau() >= kThetaOne || index.hash(key) < node.tau()) found.push_back(index.hash(key));
   return nb::make_tuple(to_numpy(std::move(found)), std::min(node.tau(), kThetaOne));
 }
+
+// Sums over the keys of nodes; the arrays are held while it is in use.
+class PySums {
+ public:
+  PySums(Vector<uint64_t> hashes, Vector<int64_t> start, Vector<uint64_t> theta, nb::dict source, nb::list features,
+         Vector<uint64_t> keys, Vector<double> y)
+      : hashes_(hashes), start_(start), theta_(theta) {
+    nb::list one;
+    one.append(source);
+    SketchProblem problem = read_problem(hashes, start, theta, one, features);
+    index_ = std::make_unique<SumIndex>(problem.sketches, problem.classes[0], std::move(problem.features),
+                                        keys.data(), y.data(), static_cast<int64_t>(keys.shape(0)));
+  }
+
+  // Four numbers a line: held keys, τ, sum and sum of squares.
+  nb::object among(nb::list node, nb::list tests, int n_threads) const {
+    const Constraints own = read_constraints(node), wanted = read_constraints(tests);
+    std::vector<Sums> found;
+    {
+      nb::gil_scoped_release release;
+      found = index_->among(own, wanted, n_threads);
+    }
+    std::vector<double> out;
+    for (const Sums& one : found) out.insert(out.end(), {one.held, one.tau, one.sum, one.square});
+    return nb::cast(to_numpy(std::move(out)));
+  }
+
+ private:
+  Vector<uint64_t> hashes_;
+  Vector<int64_t> start_;
+  Vector<uint64_t> theta_;
+  std::unique_ptr<SumIndex> index_;
+};
 
 // The arrays of a tree that routing reads, held while it is in use.
 class PyRouter {
@@ -478,6 +518,10 @@ NB_MODULE(_kernel, m) {
         "features"_a, "rules"_a);
   m.def("count_tree", &py_count_tree, "hashes"_a, "start"_a, "theta"_a, "classes"_a, "exact_n"_a, "features"_a,
         "feature"_a, "child_start"_a, "child"_a, "branch_start"_a, "branch"_a, "weight"_a, "n_threads"_a);
+  nb::class_<PySums>(m, "Sums")
+      .def(nb::init<Vector<uint64_t>, Vector<int64_t>, Vector<uint64_t>, nb::dict, nb::list, Vector<uint64_t>,
+                    Vector<double>>())
+      .def("among", &PySums::among);
   m.def("resolve", &py_resolve, "hashes"_a, "start"_a, "theta"_a, "source"_a, "features"_a, "constraints"_a);
   m.def("candidates", &py_candidates, "columns"_a, "y"_a, "weight"_a.none(), "rules"_a);
   m.def("partition_masks", &py_partition_masks, "n"_a);

@@ -121,6 +121,22 @@ def count_tree(
     weight: NDArray[np.float64],
     n_threads: int,
 ) -> dict[str, NDArray[np.float64]]: ...
+
+class Sums:
+    def __init__(
+        self,
+        hashes: NDArray[np.uint64],
+        start: NDArray[np.int64],
+        theta: NDArray[np.uint64],
+        source: dict[str, Any],
+        features: list[tuple[int, int, bool]],
+        keys: NDArray[np.uint64],
+        y: NDArray[np.float64],
+    ) -> None: ...
+    def among(
+        self, node: list[tuple[int, list[int]]], tests: list[tuple[int, list[int]]], n_threads: int
+    ) -> NDArray[np.float64]: ...
+
 def resolve(
     hashes: NDArray[np.uint64],
     start: NDArray[np.int64],

@@ -17,11 +17,14 @@ from thetatree.grow.candidates import root_candidates
 from thetatree.grow.from_rows import grow_from_rows
 from thetatree.grow.rules import GrowRules
 from thetatree.learn import params
-from thetatree.learn.base import TreeEstimator, TreeRegressor, counted_rows
+from thetatree.learn.base import TreeEstimator, counted_rows
 from thetatree.learn.pruning import check_held_out, grown, grown_and_pruned, pruning_plan
 from thetatree.learn.sketched import SketchClassifier
+from thetatree.learn.sum_regressor import SumRegressor
 from thetatree.learn.supply import RowSupply
+from thetatree.sketch.key_sample import KeySample
 from thetatree.sketch.sketch_set import SketchSet
+from thetatree.sketch.tuple_set import TupleSet
 from thetatree.split.criteria import check_criterion
 from thetatree.tree.held_out import HeldOut
 from thetatree.tree.prune import cost_complexity_path
@@ -182,9 +185,9 @@ class RowClassifier(RowLearner, SketchClassifier):
         ----------
         X : table
             numpy, pandas, polars, pyarrow or scipy sparse. Boolean columns are flags, numeric ones numbers,
-            text and categorical ones categories. Or a `SketchSet`, which knows the classes; then splits of
-            estimated counts must gain more than noise, as in `ThetaSketchDecisionTreeClassifier`, and missing
-            values join the heavier side.
+            text and categorical ones categories. Or a `SketchSet` or `KeySample`, which knows the classes;
+            then splits of estimated counts must gain more than noise, as in
+            `ThetaSketchDecisionTreeClassifier`, and missing values join the heavier side.
         y : array-like
             One label per row.
         sample_weight : array-like, optional
@@ -192,6 +195,8 @@ class RowClassifier(RowLearner, SketchClassifier):
         X_val, y_val : table and array-like, optional
             Held-out rows that pruning="validation" is judged by, instead of a share of `X`.
         """
+        if isinstance(X, KeySample):
+            X = X.sketch_set()
         if isinstance(X, SketchSet):
             self._refuse_for_sketches({"y": y is not None, "sample_weight": sample_weight is not None})
             return self._fit_sketches(X, X_val=X_val, y_val=y_val)
@@ -217,8 +222,8 @@ class RowClassifier(RowLearner, SketchClassifier):
         return super()._unpruned(X, y, sample_weight)
 
 
-class RowRegressor(RowLearner, TreeRegressor):
-    """A regression tree of binary splits."""
+class RowRegressor(RowLearner, SumRegressor):
+    """A regression tree of binary splits; sketches whose keys carry numbers grow it as well as rows."""
 
     def fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, X_val: Any = None, y_val: Any = None
@@ -229,7 +234,9 @@ class RowRegressor(RowLearner, TreeRegressor):
         ----------
         X : table
             numpy, pandas, polars, pyarrow or scipy sparse. Boolean columns are flags, numeric ones numbers,
-            text and categorical ones categories.
+            text and categorical ones categories. Or a `TupleSet`, whose keys carry the numbers, or a
+            `KeySample`: then missing values join the heavier side, and a split of estimated means must part
+            them by more than noise would.
         y : array-like
             One number per row.
         sample_weight : array-like, optional
@@ -237,6 +244,11 @@ class RowRegressor(RowLearner, TreeRegressor):
         X_val, y_val : table and array-like, optional
             Held-out rows that pruning="validation" is judged by, instead of a share of `X`.
         """
+        if isinstance(X, (KeySample, TupleSet)):
+            given = {"y": y is not None, "sample_weight": sample_weight is not None}
+            given["X_val"] = X_val is not None or y_val is not None
+            return self._fit_sums(X.tuple_set() if isinstance(X, KeySample) else X, given)
+        self._forget_sketches()
         self._fit_rows(X, y, sample_weight, X_val, y_val)
         self.n_outputs_ = 1
         return self

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 from thetatree.learn import params
 from thetatree.learn.sketched import SketchClassifier
+from thetatree.sketch.key_sample import KeySample
 from thetatree.sketch.sketch_set import SketchSet
 
 _POSITIVE, _NEGATIVE, _TOTAL = "positive", "negative", "total"
@@ -160,7 +161,8 @@ class ThetaSketchDecisionTreeClassifier(SketchClassifier):
         ----------
         sketch_data : dict or SketchSet
             ``{"positive": {"total": s, name: (present, absent) | present}, "negative" | "total": {...}}``
-            with sketches as datasketches objects or bytes; or a `SketchSet` with any number of classes.
+            with sketches as datasketches objects or bytes; or a `SketchSet`, or a `KeySample`, with any
+            number of classes.
         feature_mapping : dict, optional
             The column of the table given to `predict`, by feature name. Features that it does not name are
             left out. A column holds 0/1 flags, or what the feature was sketched from: numbers, categories,
@@ -176,6 +178,8 @@ class ThetaSketchDecisionTreeClassifier(SketchClassifier):
 
     @staticmethod
     def _read_sketches(sketch_data: Any) -> tuple[SketchSet, tuple[Any, ...] | None]:
+        if isinstance(sketch_data, KeySample):
+            sketch_data = sketch_data.sketch_set()
         if isinstance(sketch_data, SketchSet):
             return sketch_data, None
         if not isinstance(sketch_data, Mapping):

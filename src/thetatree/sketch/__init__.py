@@ -11,10 +11,22 @@ from typing import Any
 
 from thetatree.sketch.build import sketch as _sketch
 from thetatree.sketch.errors import BuildError, SketchError, SketchFormatError, SketchSetError
+from thetatree.sketch.key_sample import KeySample
 from thetatree.sketch.kinds import Feature, Kind
 from thetatree.sketch.sketch_set import SketchSet
+from thetatree.sketch.tuple_set import TupleSet
 
-__all__ = ["BuildError", "Feature", "Kind", "SketchError", "SketchFormatError", "SketchSet", "SketchSetError"]
+__all__ = [
+    "BuildError",
+    "Feature",
+    "KeySample",
+    "Kind",
+    "SketchError",
+    "SketchFormatError",
+    "SketchSet",
+    "SketchSetError",
+    "TupleSet",
+]
 
 
 class _Builder(ModuleType):
@@ -22,7 +34,7 @@ class _Builder(ModuleType):
 
     __signature__ = inspect.signature(_sketch)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> SketchSet:
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return _sketch(*args, **kwargs)
 
 

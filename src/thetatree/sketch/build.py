@@ -7,7 +7,7 @@ among the held keys and refused, or allowed for features by ``conflicts="any"``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Literal
 
@@ -15,16 +15,18 @@ import numpy as np
 import pyarrow as pa
 
 from thetatree.data.threads import n_threads
-from thetatree.sketch.batches import Batch, Source, Values
+from thetatree.sketch.batches import Batch, Source, Values, source_of, told
 from thetatree.sketch.coders import Coder, Codes
 from thetatree.sketch.data import Label, SketchData
 from thetatree.sketch.errors import BuildError
 from thetatree.sketch.finish import finish
+from thetatree.sketch.key_build import sample_keys
 from thetatree.sketch.keys import KeyType
 from thetatree.sketch.kinds import Kind
-from thetatree.sketch.plan import Conflicts, Plan, make_plan, prepare
+from thetatree.sketch.plan import Conflicts, HashedPlan, Plan, make_plan, prepare
 from thetatree.sketch.sketch_set import SketchSet
 from thetatree.sketch.sketchers import FeatureSketcher, Keys, Samples
+from thetatree.sketch.tuple_build import TargetRows, target_of_sums, with_sums
 from thetatree.sketch.wire import DEFAULT_SEED, seed_hash
 
 
@@ -39,19 +41,22 @@ def sketch(
     edges: Mapping[str, Sequence[float]] | None = None,
     like: SketchSet | None = None,
     seed: int = DEFAULT_SEED,
-    form: Literal["per_class", "class_free"] | None = None,
+    form: Literal["per_class", "class_free", "keys", "sums"] | None = None,
     max_categories: int = 100,
     conflicts: Conflicts = "error",
     key_type: KeyType | None = None,
     n_jobs: int | None = None,
-) -> SketchSet:
+    sql: str | None = None,
+    progress: Callable[[int], object] | None = None,
+) -> Any:
     """Sketch rows.
 
     Parameters
     ----------
     data
         A data frame (pandas, polars, Arrow, anything narwhals reads), a Parquet or CSV path, a list of these,
-        an iterator of batches, or a function that makes such an iterator.
+        an iterator of batches, or a function that makes such an iterator. With DuckDB installed also a
+        pattern such as ``"2026-*.parquet"``, a DuckDB relation, or a connection with ``sql``.
     key
         The column that says whose row it is: integers, text or floats. Rows without a key are passed over.
     target
@@ -72,7 +77,9 @@ def sketch(
         The hash seed.
     form
         ``"per_class"`` (default with a target) sketches every value for each class. ``"class_free"`` sketches
-        values over all keys, and each class apart.
+        values over all keys, and each class apart. ``"sums"`` is for regression: sketches over all keys that
+        carry the target, a number, summed over a key's rows. ``"keys"`` keeps whole rows, those of the keys
+        with the least hashes, for each class or, if the target is a float, over all.
     max_categories
         Categories beyond this many, the rarest, become ``"other"``.
     conflicts
@@ -82,10 +89,14 @@ def sketch(
         Convert keys to ``"int"``, ``"float"`` or ``"text"`` first. A key hashes differently in each.
     n_jobs
         Threads; None uses all cores. The result does not depend on it.
+    sql
+        A query that DuckDB derives the rows by; it calls what was given as data ``data``.
+    progress
+        Called after each batch with the number of rows so far.
 
     Returns
     -------
-    SketchSet
+    SketchSet, or TupleSet (form="sums"), or KeySample (form="keys")
         Missing values (null, NaN, empty text) are not "absent": a feature that has any keeps a sketch of the
         keys it is known for.
 
@@ -101,10 +112,17 @@ def sketch(
     >>> made.edges
     {'age': (20.0, 30.0)}
     """
-    source = Source(data)
+    source = source_of(data, sql)
     _check_settings(lg_k, bins, max_categories)
     _check_choices(conflicts, form, target)
     seed_hash(seed)
+    rows = None
+    if form == "sums":
+        named = (
+            [name for name in source.columns() if name not in (key, target)] if features is None else features
+        )
+        rows = TargetRows(source, target_of_sums(target), [key, *named])
+        source, features, target = Source(rows), named, None
     plan = make_plan(
         source,
         features,
@@ -120,8 +138,30 @@ def sketch(
         conflicts=conflicts,
         key_type=key_type,
     )
+    if form == "keys":
+        return sample_keys(plan, told(source.batches(plan.columns), key, progress))
     coders, batches = prepare(source, plan)
-    return SketchSet(_run(plan, coders, batches, n_threads(n_jobs)))
+    made = SketchSet(_run(plan, coders, told(batches, plan.key, progress), n_threads(n_jobs)))
+    return made if rows is None else with_sums(made, rows, key_type)
+
+
+def sketch_hashes(
+    table: pa.Table,
+    column: str,
+    *,
+    target: str | None,
+    features: Mapping[str, Kind | None],
+    bins: int,
+    edges: Mapping[str, Sequence[float]] | None,
+) -> SketchData:
+    """Sketch rows whose keys are hashed already, however many there are."""
+    settings: dict[str, Any] = {"lg_k": max(4, len(table).bit_length()), "bins": bins, "seed": DEFAULT_SEED}
+    settings |= {"max_categories": 100, "conflicts": "error", "key_type": None, "class_free": target is None}
+    source = Source(table)
+    plan = make_plan(source, features, None, edges, key=column, target=target, **settings)
+    hashed = HashedPlan(**vars(plan))
+    coders, batches = prepare(source, hashed)
+    return _run(hashed, coders, batches, n_threads(None))
 
 
 def _check_settings(lg_k: int, bins: int, max_categories: int) -> None:
@@ -136,8 +176,8 @@ def _check_settings(lg_k: int, bins: int, max_categories: int) -> None:
 def _check_choices(conflicts: str, form: str | None, target: str | None) -> None:
     if conflicts not in ("error", "any"):
         raise BuildError(f"conflicts={conflicts!r} is neither 'error' nor 'any'")
-    if form not in (None, "per_class", "class_free"):
-        raise BuildError(f"form={form!r} is neither 'per_class' nor 'class_free'")
+    if form not in (None, "per_class", "class_free", "keys", "sums"):
+        raise BuildError(f"form={form!r} is none of 'per_class', 'class_free', 'keys', 'sums'")
     if form == "per_class" and target is None:
         raise BuildError("form='per_class' needs a target column")
 

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, Literal
 
-from thetatree.sketch.batches import Batch, Source
+import numpy as np
+
+from thetatree.sketch.batches import Batch, Source, Values
 from thetatree.sketch.coders import (
     CategoryCoder,
     Coder,
@@ -16,6 +18,7 @@ from thetatree.sketch.coders import (
     as_numbers,
     kind_of_column,
 )
+from thetatree.sketch.column import Hashes
 from thetatree.sketch.data import SketchData
 from thetatree.sketch.edges import EdgeSample
 from thetatree.sketch.errors import BuildError
@@ -52,6 +55,25 @@ class Plan:
     def hasher(self) -> KeyHasher:
         """Hash keys as this plan wants them."""
         return KeyHasher(self.key, self.seed, self.key_type)
+
+
+@dataclass(frozen=True)
+class HashedPlan(Plan):
+    """A plan for rows whose key column is of hashes."""
+
+    def hasher(self) -> Any:
+        """Take hashes as they are."""
+        return TakesHashes()
+
+
+class TakesHashes:
+    """Stands where keys are hashed."""
+
+    seen: str | None = None
+
+    def __call__(self, values: Values) -> Hashes:
+        """Give the hashes."""
+        return np.ascontiguousarray(values, np.uint64)
 
 
 def make_plan(
@@ -105,7 +127,9 @@ def prepare(source: Source, plan: Plan) -> tuple[dict[str, Coder], Iterator[Batc
                 f"column {wanting[0]!r} needs cut points, and an iterator can be read only once; give "
                 f"edges={{...}}, like=another_set, or a function that makes a new iterator"
             )
+        batches.close()  # where the rows come from there may be one open result at a time
         edges.update(_sampled_edges(source, plan, wanting))
+        batches, first = source.batches(plan.columns), None
     coders = {name: _coder(name, kind, plan, edges) for name, kind in kinds.items()}
     return coders, chain([] if first is None else [first], batches)
 

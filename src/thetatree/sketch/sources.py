@@ -124,6 +124,11 @@ def sources_of(data: SketchData, tested: tuple[Tested, ...], *, use_absent: bool
     return Sources(data, tested, [rest, own], ("rest", data.classes[0]), exact)
 
 
+def source_of_all(data: SketchData, tested: tuple[Tested, ...]) -> dict[str, Any]:
+    """Find the sketches of all keys in a class-free set."""
+    return _own(data, tested, ALL, use_absent=True)
+
+
 def _own(data: SketchData, tested: tuple[Tested, ...], klass: int, use_absent: bool) -> dict[str, Any]:
     entries = data.entries
     present: list[int] = []

@@ -95,11 +95,11 @@ def _metadata(data: SketchData, table: pa.Table) -> dict[str, Any]:
         "classes": list(data.classes),
         "features": {feature.name: _described(feature) for feature in data.features},
         "edges": {feature.name: feature.edges for feature in data.features if feature.edges},
-        "checksums": _checksums(table),
+        "checksums": checksums(table),
     }
 
 
-def _checksums(table: pa.Table) -> str:
+def checksums(table: pa.Table) -> str:
     """CRC-32 of each sketch with its names, in hexadecimal: moved rows are found as well as changed ones."""
     lists = [map(_as_json, table.column(name).to_pylist()) for name in REQUIRED[:3]]
     names = [f"[{', '.join(row)}]".encode() for row in zip(*lists, strict=True)]
@@ -252,7 +252,7 @@ def _read_metadata(table: pa.Table, name: str) -> dict[str, Any] | None:
 def _check_sums(table: pa.Table, expected: str, name: str) -> None:
     if not is_long(table.column_names):
         return  # table_rows says which column is missing
-    found = _checksums(table)
+    found = checksums(table)
     if len(found) != len(expected):
         raise SketchFormatError(
             f"{name}: {len(found) // 8} sketches where {len(expected) // 8} were written; copy the file again"
