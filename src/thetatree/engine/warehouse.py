@@ -79,7 +79,8 @@ def sql(  # noqa: PLR0917 - the order is public
     Examples
     --------
     >>> from thetatree.engine import sql
-    >>> print(sql("spark", "sales.customers", "id", "churned", ["vip"], counts=None))
+    >>> print(sql("spark", "sales.customers", "id", "churned", ["vip"], not_null=["vip"], counts=None))
+    -- Spark 4.1 or later, Databricks Runtime 18 or later. Sail runs it too.
     WITH input AS (
       SELECT
         CAST(`id` AS BIGINT) AS k,
@@ -94,20 +95,20 @@ def sql(  # noqa: PLR0917 - the order is public
       SELECT
         c,
         THETA_SKETCH_AGG(k, 12) AS s0,
-        THETA_SKETCH_AGG(k, 12) FILTER (WHERE f0 = 1) AS s1,
-        THETA_SKETCH_AGG(k, 12) FILTER (WHERE f0 IS NOT NULL) AS s2,
-        COUNT(CASE WHEN f0 IS NULL THEN 1 END) AS gaps2
+        THETA_SKETCH_AGG(k, 12) FILTER (WHERE f0 = 1) AS s1
       FROM keyed
       GROUP BY c
-    )
-    SELECT c AS class, feature, value, sketch
-    FROM (
-      SELECT wide.*, u.feature AS feature, u.value AS value, u.sketch AS sketch
+    ),
+    lines AS (
+      SELECT c AS class, u.feature AS feature, u.value AS value, u.sketch AS sketch
       FROM wide
-      LATERAL VIEW EXPLODE(ARRAY(
-        NAMED_STRUCT('feature', CAST(NULL AS STRING), 'value', CAST(NULL AS STRING), 'sketch', s0)
-      )) lines AS u
-    ) AS told
+      LATERAL VIEW INLINE(ARRAY(
+        NAMED_STRUCT('feature', CAST(NULL AS STRING), 'value', CAST(NULL AS STRING), 'sketch', s0),
+        NAMED_STRUCT('feature', 'vip', 'value', '1', 'sketch', s1)
+      )) u AS feature, value, sketch
+    )
+    SELECT class, feature, value, sketch
+    FROM lines
     """
     request = make_request(
         table,

@@ -10,6 +10,7 @@ Examples
 '1.206e-04'
 """
 
+from thetatree.judge.compare import compare
 from thetatree.judge.cross_validation import cross_validate
 from thetatree.judge.proportions import binomial_p, wilson
 from thetatree.judge.search import search
@@ -17,4 +18,13 @@ from thetatree.judge.segments import segments
 from thetatree.judge.strategy import DecisionStrategy
 from thetatree.tree.error_limits import upper_error
 
-__all__ = ["DecisionStrategy", "binomial_p", "cross_validate", "search", "segments", "upper_error", "wilson"]
+__all__ = [
+    "DecisionStrategy",
+    "binomial_p",
+    "compare",
+    "cross_validate",
+    "search",
+    "segments",
+    "upper_error",
+    "wilson",
+]

@@ -61,7 +61,7 @@ class KeySample:
     >>> rows["buys"] = ["yes" if i % 60 < 20 else "no" for i in range(3000)]
     >>> sample = tt.sketch(rows, key="id", target="buys", form="keys", lg_k=8)
     >>> sample
-    KeySample(features=1, rows=512, θ: no 0.13, yes 0.26)
+    KeySample(features=1, rows=512, θ: no 0.14, yes 0.23)
     >>> print(tt.CARTClassifier().fit(sample).tree_.rules()[0])
     age ≤ 19
     """
