@@ -230,16 +230,43 @@ void bind_add_codes(Samplers& samplers, const In<std::uint64_t>& hashes, const I
   samplers.add_codes(hashes.data(), classes.data(), codes.data(), n, ids.data(), n_codes);
 }
 
-void bind_add_flags(Samplers& samplers, const In<std::uint64_t>& hashes, const In<std::uint32_t>& tops,
+SiftedKeys sifted_keys(const In<std::uint64_t>& hashes, const In<std::uint8_t>& levels,
+                       const In<std::int32_t>& classes) {
+  const std::size_t n = hashes.shape(0);
+  require(levels.shape(0) == n && classes.shape(0) == n, "columns differ in length");
+  return {hashes.data(), levels.data(), classes.data(), n};
+}
+
+void bind_add_flags(Samplers& samplers, const In<std::uint64_t>& hashes, const In<std::uint8_t>& levels,
                     const In<std::int32_t>& classes, const In<std::uint8_t>& flags, const In<std::int64_t>& ids,
                     std::uint8_t low, std::uint8_t high) {
-  const std::size_t n = hashes.shape(0);
-  require(tops.shape(0) == n && classes.shape(0) == n && flags.shape(0) == n, "columns differ in length");
+  const SiftedKeys keys = sifted_keys(hashes, levels, classes);
+  require(flags.shape(0) == keys.n, "columns differ in length");
   require(low <= high, "low must not exceed high");
   check_samplers(samplers, ids, false);
   nb::gil_scoped_release release;
   check_codes(classes, ids.shape(0));
-  samplers.add_flags(hashes.data(), tops.data(), classes.data(), flags.data(), n, ids.data(), ids.shape(0), low, high);
+  samplers.add_flags(keys, flags.data(), ids.data(), ids.shape(0), low, high);
+}
+
+void bind_add_bits(Samplers& samplers, const In<std::uint64_t>& hashes, const In<std::uint8_t>& levels,
+                   const In<std::int32_t>& classes, const In<std::uint8_t>& bits, std::size_t offset,
+                   const In<std::int64_t>& ids) {
+  const SiftedKeys keys = sifted_keys(hashes, levels, classes);
+  require(offset < 8 * bits.shape(0) + 1 && 8 * bits.shape(0) - offset >= keys.n, "fewer bits than keys");
+  check_samplers(samplers, ids, false);
+  nb::gil_scoped_release release;
+  check_codes(classes, ids.shape(0));
+  samplers.add_bits(keys, {bits.data(), bits.shape(0), offset}, ids.data(), ids.shape(0));
+}
+
+Out<std::uint8_t> bind_levels(const In<std::uint64_t>& hashes) {
+  Buffer<std::uint8_t> out(hashes.shape(0));
+  {
+    nb::gil_scoped_release release;
+    levels_of(hashes.data(), hashes.shape(0), out.data.get());
+  }
+  return to_numpy(std::move(out));
 }
 
 }  // namespace
@@ -257,6 +284,7 @@ void bind_sketch(nb::module_& m) {
   m.def("combine_sketches", &bind_combine);
   m.def("sketch_overlaps", &bind_overlaps);
   m.def("take_fold", &bind_take_fold);
+  m.def("levels_of", &bind_levels);
   m.def("take_share", &bind_take_share);
   nb::class_<Samplers>(m, "Samplers")
       .def(nb::init<std::size_t, std::int64_t>())
@@ -264,6 +292,7 @@ void bind_sketch(nb::module_& m) {
       .def("grow", &Samplers::grow)
       .def("add_codes", &bind_add_codes)
       .def("add_flags", &bind_add_flags)
+      .def("add_bits", &bind_add_bits)
       .def("finish", [](const Samplers& samplers) {
         return guarded([&] { return samplers.finish(); },
                        [](SketchColumn&& column) -> nb::object { return to_numpy(std::move(column)); });

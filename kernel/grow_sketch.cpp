@@ -411,10 +411,10 @@ class SketchGrower {
   }
 
   bool beats_noise(const SketchNode& node, const SketchSplit& split, const Work& work) const {
-    const double chance =
-        chance_of_noise(rules_.criterion == Criterion::gini, node.counts, node.n,
-                        {work.left, split.left.counts, split.left.n}, {work.right, split.right.counts, split.right.n});
-    return chance < rules_.significance / std::max(1.0, work.n_candidates);
+    return thetatree::beats_noise(rules_.criterion == Criterion::gini, node.counts, node.n,
+                                  {work.left, split.left.counts, split.left.n},
+                                  {work.right, split.right.counts, split.right.n},
+                                  rules_.significance / std::max(1.0, work.n_candidates));
   }
 
   // What the split that is made sends left, missing keys included.

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "hash_sort.h"
 #include "row_table.h"
 
 namespace thetatree {
@@ -132,7 +133,7 @@ void ClassIndex::list_lists(uint64_t limit, uint64_t low, int64_t n, std::vector
     for (Cursor& cursor : cursors)
       for (; cursor.at != cursor.last && (high == limit || *cursor.at < high); ++cursor.at)
         stretch.push_back({*cursor.at, static_cast<uint32_t>(cursor.slot)});
-    sort_by_hash(stretch, swap, low);
+    sort_by_hash(stretch, swap, low, hash_of);
     add_to_index(stretch);
   }
 }
@@ -217,44 +218,9 @@ bool ClassIndex::widen(const SketchBuffer& sketches, const ClassSource& source, 
   return true;
 }
 
-// Passes over the leading bits put all but a few hashes in order, since hashes are spread evenly; insertion does
-// the rest. A file may hold what no hash function gave, so insertion is called off where it has much to do.
-void ClassIndex::sort_by_hash(std::vector<Held>& items, std::vector<Held>& swap, uint64_t low) {
-  const int bits = items.size() < 4096 ? 8 : 11;
-  const uint64_t mask = (1ULL << bits) - 1;
-  uint64_t most = 0;
-  for (const Held& item : items) most = std::max(most, item.hash - low);
-  const int n_passes = 1 + static_cast<int>(std::bit_width(items.size()) - 1) / bits;
-  const int from = std::max(0, static_cast<int>(std::bit_width(most)) - n_passes * bits);
-  swap.resize(items.size());
-  std::vector<uint32_t> count(mask + 1);
-  for (int pass = 0; pass < n_passes; ++pass) {
-    const int shift = from + pass * bits;
-    std::fill(count.begin(), count.end(), 0);
-    for (const Held& item : items) ++count[(item.hash - low) >> shift & mask];
-    uint32_t total = 0;
-    for (uint32_t& place : count) total += std::exchange(place, total);
-    for (const Held& item : items) swap[count[(item.hash - low) >> shift & mask]++] = item;
-    items.swap(swap);
-  }
-  size_t moves = 0;
-  for (size_t i = 1; i < items.size(); ++i) {
-    if (items[i - 1].hash <= items[i].hash) continue;
-    const Held item = items[i];
-    size_t j = i;
-    for (; j > 0 && item.hash < items[j - 1].hash; --j) items[j] = items[j - 1];
-    items[j] = item;
-    moves += i - j;
-    if (moves > 8 * items.size() + 1000) {
-      std::sort(items.begin(), items.end(), [](const Held& a, const Held& b) { return a.hash < b.hash; });
-      return;
-    }
-  }
-}
-
 void ClassIndex::index(std::vector<Held>&& held) {
   std::vector<Held> swap;
-  sort_by_hash(held, swap, 0);
+  sort_by_hash(held, swap, 0, hash_of);
   start_index();
   constexpr size_t kStretch = 4096;  // what is told of a stretch's keys holds for all of them
   std::vector<Held> stretch;

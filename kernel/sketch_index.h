@@ -200,7 +200,7 @@ class ClassIndex {
   };
   uint64_t list_rows(uint64_t limit, std::vector<Cursor>& cursors);
   void list_lists(uint64_t limit, uint64_t low, int64_t n, std::vector<Cursor>& cursors);
-  static void sort_by_hash(std::vector<Held>& items, std::vector<Held>& swap, uint64_t low);
+  static uint64_t hash_of(const Held& item) { return item.hash; }
   std::vector<Held> held_hashes() const;
   void restrict_to(const SketchBuffer& sketches, const ClassSource& source, std::vector<Held>& held);
   bool widen(const SketchBuffer& sketches, const ClassSource& source, std::vector<Held>& held);

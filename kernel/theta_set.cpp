@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 #include <iterator>
 
+#include "hash_sort.h"
 #include "parallel.h"
 
 namespace thetatree {
@@ -240,7 +240,8 @@ SketchColumn take_share(const SketchView& view, double share, bool keep, std::ui
 
 void Samplers::prune(Sampler& sampler) const {
   Hashes& held = sampler.held;
-  std::sort(held.begin(), held.end());
+  static thread_local Hashes swap;
+  sort_by_hash(held, swap, 0, [](std::uint64_t hash) { return hash; });
   held.erase(std::unique(held.begin(), held.end()), held.end());
   if (held.size() > k_) {
     held.resize(k_ + 1);
@@ -261,39 +262,40 @@ void Samplers::add_codes(const std::uint64_t* hashes, const std::int32_t* classe
   }
 }
 
-void Samplers::add_flags(const std::uint64_t* hashes, const std::uint32_t* tops, const std::int32_t* classes,
-                         const std::uint8_t* flags, std::size_t n, const std::int64_t* ids, std::size_t n_classes,
-                         std::uint8_t low, std::uint8_t high) {
-  // After the first rows few hashes are still small enough, so blocks are sifted by bytes first, with a bound that
-  // holds for every class, and only what passes is looked at one by one.
-  constexpr std::size_t kBlock = 256;
-  std::uint8_t passes[kBlock];
-  for (std::size_t from = 0; from < n; from += kBlock) {
-    const std::size_t count = std::min(kBlock, n - from);
+// After the first rows few hashes are still small enough, so blocks of rows are sifted, with a bound that holds for
+// every class, and only what passes is looked at one by one.
+template <class Sift>
+void Samplers::add_sifted(const SiftedKeys& keys, const std::int64_t* ids, std::size_t n_classes, const Sift& sift) {
+  std::uint64_t words[kSieveRows / 64];
+  for (std::size_t from = 0; from < keys.n; from += kSieveRows) {
+    const std::size_t count = std::min(kSieveRows, keys.n - from);
     std::uint64_t theta = 0;
     for (std::size_t c = 0; c < n_classes; ++c) {
       theta = std::max(theta, samplers_[static_cast<std::size_t>(ids[c])].theta);
     }
-    const auto bound = static_cast<std::uint32_t>(theta >> 32);
-    const auto width = static_cast<std::uint8_t>(high - low);
-    std::memset(passes, 0, kBlock);
-    for (std::size_t i = 0; i < count; ++i) {
-      const auto wanted = static_cast<std::uint8_t>(static_cast<std::uint8_t>(flags[from + i] - low) <= width);
-      passes[i] = static_cast<std::uint8_t>(wanted & static_cast<std::uint8_t>(tops[from + i] <= bound));
-    }
-    for (std::size_t word = 0; word < kBlock; word += 8) {
-      std::uint64_t any;
-      std::memcpy(&any, passes + word, 8);
-      if (any == 0) {
-        continue;
-      }
-      for (std::size_t i = word; i < word + 8; ++i) {
-        if (passes[i] != 0 && hashes[from + i] != 0 && classes[from + i] >= 0) {
-          offer(samplers_[static_cast<std::size_t>(ids[classes[from + i]])], hashes[from + i]);
+    sift(from, count, level_of(theta), words);
+    for (std::size_t word = 0; word < (count + 63) / 64; ++word) {
+      for (std::uint64_t left = words[word]; left != 0; left &= left - 1) {
+        const std::size_t i = from + 64 * word + static_cast<std::size_t>(std::countr_zero(left));
+        if (keys.hashes[i] != 0 && keys.classes[i] >= 0) {
+          offer(samplers_[static_cast<std::size_t>(ids[keys.classes[i]])], keys.hashes[i]);
         }
       }
     }
   }
+}
+
+void Samplers::add_flags(const SiftedKeys& keys, const std::uint8_t* flags, const std::int64_t* ids,
+                         std::size_t n_classes, std::uint8_t low, std::uint8_t high) {
+  add_sifted(keys, ids, n_classes, [&](std::size_t from, std::size_t n, std::uint8_t least, std::uint64_t* words) {
+    sift_bytes(flags + from, keys.levels + from, n, low, high, least, words);
+  });
+}
+
+void Samplers::add_bits(const SiftedKeys& keys, const Bits& bits, const std::int64_t* ids, std::size_t n_classes) {
+  add_sifted(keys, ids, n_classes, [&](std::size_t from, std::size_t n, std::uint8_t least, std::uint64_t* words) {
+    sift_bits({bits.bytes, bits.size, bits.offset + from}, keys.levels + from, n, least, words);
+  });
 }
 
 SketchColumn Samplers::finish() const {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "sieve.h"
 #include "theta_wire.h"
 
 namespace thetatree {
@@ -50,6 +51,14 @@ SketchColumn take_fold(const SketchView& view, std::uint64_t n_folds, std::uint6
 // Keeps a share of the hashes (keep = true), or the others.
 SketchColumn take_share(const SketchView& view, double share, bool keep, std::uint64_t salt);
 
+// The keys of a batch with their levels (see sieve.h).
+struct SiftedKeys {
+  const std::uint64_t* hashes;
+  const std::uint8_t* levels;
+  const std::int32_t* classes;
+  std::size_t n;
+};
+
 // Many growing sketches. Each keeps the k + 1 smallest distinct hashes it was offered; pending ones wait, unsorted and
 // perhaps repeated, until there are as many again. Memory: at most 2(k + 1) hashes each. Calls that touch different
 // samplers may run at the same time.
@@ -65,10 +74,10 @@ class Samplers {
   void add_codes(const std::uint64_t* hashes, const std::int32_t* classes, const std::int32_t* codes, std::size_t n,
                  const std::int64_t* ids, std::size_t n_codes);
 
-  // Row i goes to the sampler ids[classes[i]] if low <= flags[i] <= high. tops are the hashes' upper 32 bits.
-  void add_flags(const std::uint64_t* hashes, const std::uint32_t* tops, const std::int32_t* classes,
-                 const std::uint8_t* flags, std::size_t n, const std::int64_t* ids, std::size_t n_classes,
+  // Row i goes to the sampler ids[classes[i]] if low <= flags[i] <= high, or if its bit is set.
+  void add_flags(const SiftedKeys& keys, const std::uint8_t* flags, const std::int64_t* ids, std::size_t n_classes,
                  std::uint8_t low, std::uint8_t high);
+  void add_bits(const SiftedKeys& keys, const Bits& bits, const std::int64_t* ids, std::size_t n_classes);
 
   SketchColumn finish() const;
 
@@ -86,6 +95,8 @@ class Samplers {
     }
   }
   void prune(Sampler& sampler) const;
+  template <class Sift>
+  void add_sifted(const SiftedKeys& keys, const std::int64_t* ids, std::size_t n_classes, const Sift& sift);
 
   std::size_t k_;
   std::vector<Sampler> samplers_;

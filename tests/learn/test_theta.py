@@ -451,6 +451,37 @@ def test_text_shows_errors_where_there_are_any():
     assert "±" not in exact
 
 
+def test_only_exact_counts_have_no_error():
+    """The totals are exact, and every key of one class that is seen goes left: others need not."""
+    n = 60_000
+    keys = np.arange(n)
+    rows = pd.DataFrame(
+        {"id": keys, "f": (keys % 3 == 0) | (keys % 40 == 1), "y": (keys % 3 == 0).astype(int)}
+    )
+    table = tt.sketch(rows, "id", "y", lg_k=9).to_arrow().replace_schema_metadata(None)
+    counts = [40_000 if row["class"] == "0" else 20_000 for row in table.to_pylist()]
+    totals = [
+        n if feature is None else None
+        for n, feature in zip(counts, table["feature"].to_pylist(), strict=True)
+    ]
+    made_of = tt.SketchSet.read(
+        table.set_column(table.column_names.index("n"), "n", pa.array(totals, pa.int64()))
+    )
+    tree = ThetaTree().fit(made_of).tree_
+    one = 1  # the class
+    left = int(tree.children_left[0])
+    assert tree.estimates.count[left, one] == 20_000
+    assert tree.estimates.standard_error[left, one] == 0
+    lower, upper = tree.estimates.interval()
+    assert lower[left, one] < 20_000 <= upper[left, one]
+    assert (lower[0] == upper[0]).all()
+    assert tree.estimates.margin[0] == 0
+    assert (tree.estimates.margin[1:] > 0).all()
+    text = tt.export.to_text(tree).splitlines()
+    assert "±" not in text[1]
+    assert all("±" in line for line in text[2:])
+
+
 def test_rules_and_frame():
     model = golden_model()
     rules = model.tree_.rules()

@@ -816,6 +816,12 @@ def test_sketch_data_that_is_no_dict(data):
     refused("sketch_data", data, error=(TypeError, ValueError))
 
 
+def test_a_set_without_a_class():
+    rows = pd.DataFrame({"id": range(9), "f": [True] * 9})
+    with pytest.raises(ValueError, match="the sketch set has no class: merge it"):
+        ThetaTree().fit(tt.sketch(rows, "id"))
+
+
 def test_sketch_data_of_other_classes():
     positive, negative = EXACT["positive"], EXACT["negative"]
     for data in (

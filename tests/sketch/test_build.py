@@ -7,6 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 from naive import sketch as naive
 
+from thetatree import _kernel
 from thetatree.sketch import BuildError, edges
 from thetatree.sketch.batches import ROWS
 from thetatree.sketch.build import sketch
@@ -172,6 +173,54 @@ def test_more_rows_than_a_batch():
     assert image_of(made, 0, "f", "1") == peer([i for i in range(0, n, 2) if i % 3 == 0], 8)
     assert image_of(made, 1, "late", None) == peer([i for i in range(1, n, 2) if i <= ROWS + 10], 8)
     assert made.classes == (0, 1)
+
+
+@pytest.mark.parametrize("n", [1, 63, 64, 65, 4095, 4096, 4097, 9000])
+def test_flags_however_they_are_kept(n):
+    """Bytes, and Arrow's bits from any position on, with missing values and with none."""
+    rng = np.random.default_rng(n)
+    skip, lg_k = int(rng.integers(0, 20)), 5
+    ids, y = np.arange(n + skip), rng.integers(0, 3, n + skip)
+    flags = {f"f{j}": rng.random(n + skip) < share for j, share in enumerate((0.9, 0.5, 0.02))}
+    gaps = rng.random(n + skip) < 0.1
+    columns = {"id": ids, "y": y, **{name: pa.array(flag) for name, flag in flags.items()}}
+    columns["g"] = pa.array(flags["f1"], mask=gaps)
+    table = pa.table(columns).slice(skip)
+    made = sketch(table, "id", "y", lg_k=lg_k)
+    frame = pd.DataFrame({"id": ids, "y": y, **flags})[skip:]
+    assert sketch(frame, "id", "y", lg_k=lg_k) == made.select(["f0", "f1", "f2"])
+    for label in np.unique(y[skip:]).tolist():
+        own = (ids >= skip) & (y == label)
+        for name, flag in flags.items():
+            assert image_of(made, label, name, "1") == peer(ids[own & flag].tolist(), lg_k)
+        assert image_of(made, label, "g", "1") == peer(ids[own & flags["f1"] & ~gaps].tolist(), lg_k)
+        if gaps[skip:].any():
+            assert image_of(made, label, "g", None) == peer(ids[own & ~gaps].tolist(), lg_k)
+
+
+def test_levels_rise_as_hashes_fall():
+    rng = np.random.default_rng(0)
+    ends = np.array([1, 2, 3, 4, 5, 7, 8, 2**62 - 1, 2**62, 2**63 - 1], np.uint64)
+    shifts = rng.integers(0, 62, 5000).astype(np.uint64)
+    hashes = np.sort(np.append(ends, rng.integers(1, 2**63, 5000, dtype=np.uint64) >> shifts))
+    hashes = hashes[hashes > 0]
+    levels = _kernel.levels_of(hashes).astype(int)
+    assert (np.diff(levels) <= 0).all()
+    assert (levels[0], levels[-1]) == (251, 0)
+    assert _kernel.levels_of(np.zeros(1, np.uint64)).tolist() == [0]
+    octaves = np.log2(hashes.astype(float))
+    assert (np.abs(levels - 4 * (63 - octaves)) < 1.5).all()
+
+
+def test_bits_from_python_are_checked():
+    samplers, ids = _kernel.Samplers(1, 8), np.zeros(1, np.int64)
+    hashes, classes = np.arange(1, 11, dtype=np.uint64), np.zeros(10, np.int32)
+    levels = _kernel.levels_of(hashes)
+    samplers.add_bits(hashes, levels, classes, np.full(2, 255, np.uint8), 6, ids)
+    assert len(samplers.finish()[0]) == 8
+    for bits, offset in ((1, 0), (2, 7), (2, 17), (0, 0)):
+        with pytest.raises(ValueError, match="fewer bits than keys"):
+            samplers.add_bits(hashes, levels, classes, np.full(bits, 255, np.uint8), offset, ids)
 
 
 def test_quantile_edges_and_given_edges():

@@ -62,8 +62,14 @@ def summary(tree: Tree, node: int, decimals: int | None) -> str:
     """Return what a node holds and says: its size and its mean or its greatest class."""
     n, weight = int(tree.n_node_samples[node]), float(tree.weighted_n_node_samples[node])
     if tree.estimates is not None:
-        error = 1.96 * float(tree.estimates.node_error[node])
-        size = f"n = {n:,} ± {error:,.0f}" if error else f"n = {n:,}"
+        error = float(tree.estimates.margin[node])
+        size = (
+            f"n = {n:,} ± {error:,.0f}"
+            if error >= 0.5
+            else f"n = {n:,} ± {error:.1g}"
+            if error
+            else f"n = {n:,}"
+        )
     else:
         size = f"n = {n:,}" if weight == n else f"n = {n:,}, weight {weight:,.6g}"
     if tree.classes is None:

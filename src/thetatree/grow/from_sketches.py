@@ -73,9 +73,11 @@ def grow_from_sketches(sources: Sources, rules: SketchRules, classes: tuple[Any,
 def tree_features(sources: Sources) -> tuple[Feature, ...]:
     """Describe what was tested as the tree remembers it: flags, tags, numbers with cuts, categories."""
     described = []
+    known = [source["known"] for source in sources.classes]
+    with_gaps = [max(places) >= 0 for places in zip(*known, strict=True)]
     for place, tested in enumerate(sources.tested):
         feature = sources.data.features[tested.feature]
-        gaps = any(source["known"][place] >= 0 for source in sources.classes)
+        gaps = with_gaps[place]
         labels = tuple(feature.values[v] for v in tested.values) if feature.kind in _LABELLED else ()
         unlisted = sources.has_unlisted(place)
         described.append(Feature(tested.name, _KINDS[feature.kind], labels, gaps, unlisted))

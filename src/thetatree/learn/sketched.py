@@ -41,6 +41,11 @@ class SketchClassifier(FindsColumns, TreeClassifier):
         y_val: Any = None,
     ) -> Self:
         """Grow the tree; `labels` stand for the set's own."""
+        if not sketches.classes:
+            raise ValueError(
+                "the sketch set has no class: merge it with the set that knows the target, read it with "
+                "target=, or sketch it with a target column"
+            )
         for finding in inconsistencies(sketches.data):
             _log.warning("%s", finding)
         tested = tested_features(sketches.data)

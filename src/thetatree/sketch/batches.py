@@ -141,10 +141,22 @@ def _batches(piece: Any, columns: Sequence[str]) -> Iterator[Batch]:
     if isinstance(piece, Path):
         yield from _file_batches(piece, columns)
         return
-    frame = _frame(piece).select(list(columns))
+    frame = _frame(piece)
+    slices = {name: _slices_of(frame[name]) for name in columns}
     for start in range(0, len(frame), ROWS):
-        part = frame[start : start + ROWS]
-        yield {name: values_of(part[name]) for name in columns}
+        yield {name: take(start, min(start + ROWS, len(frame))) for name, take in slices.items()}
+
+
+def _slices_of(series: nw.Series[Any]) -> Callable[[int, int], Values]:
+    """Give a function that gives some of a column's values; see `values_of`."""
+    native = series.to_native()
+    if series.implementation.is_pandas():
+        if isinstance(native.dtype, np.dtype) and native.dtype.kind in "biuf":
+            numbers = native.to_numpy()
+            return lambda start, stop: np.ascontiguousarray(numbers[start:stop])
+    elif series.implementation.is_pyarrow():
+        return lambda start, stop: _whole(native.slice(start, stop - start))
+    return lambda start, stop: _whole(series[start:stop].to_arrow())
 
 
 def values_of(series: nw.Series[Any]) -> Values:

@@ -182,6 +182,9 @@ def _check_choices(conflicts: str, form: str | None, target: str | None) -> None
         raise BuildError("form='per_class' needs a target column")
 
 
+_TASKS = 4  # a thread and batch: features take unequal times
+
+
 class TargetCoder:
     """Gives each class a code as it turns up."""
 
@@ -202,7 +205,7 @@ class TargetCoder:
         indices = np.asarray(array.indices, np.int64)
         texts = array.dictionary.to_pylist()
         table = np.full(len(texts), -1, np.int32)
-        for at in np.unique(indices):
+        for at in np.flatnonzero(np.bincount(indices, minlength=len(texts))):
             table[at] = self._code_of(texts[at])
         codes: Codes = table[indices]
         return codes
@@ -222,6 +225,11 @@ class TargetCoder:
         return code
 
 
+def _add(sketchers: Sequence[FeatureSketcher], batch: Batch, keys: Keys, totals: Samples) -> None:
+    for one in sketchers:
+        one.add(batch[one.name], keys, totals)
+
+
 def _run(plan: Plan, coders: dict[str, Coder], batches: Iterator[Batch], n_jobs: int) -> SketchData:
     k = 1 << plan.lg_k
     hasher = plan.hasher()
@@ -230,6 +238,7 @@ def _run(plan: Plan, coders: dict[str, Coder], batches: Iterator[Batch], n_jobs:
         plan.target or "", like.classes if like is not None and plan.target is not None else ()
     )
     sketchers = [FeatureSketcher(name, coder, k) for name, coder in coders.items()]
+    parts = [sketchers[first :: _TASKS * n_jobs] for first in range(min(_TASKS * n_jobs, len(sketchers)))]
     totals, class_totals = Samples(k), Samples(k)
     with ThreadPoolExecutor(n_jobs) as pool:
         for batch in batches:
@@ -241,7 +250,7 @@ def _run(plan: Plan, coders: dict[str, Coder], batches: Iterator[Batch], n_jobs:
             keys = (
                 Keys.of(hashes, none, 1) if plan.class_free else Keys.of(hashes, codes, len(classes.labels))
             )
-            work = [pool.submit(one.add, batch[one.name], keys, totals) for one in sketchers]
+            work = [pool.submit(_add, part, batch, keys, totals) for part in parts]
             for done in work:
                 done.result()
             totals.add(keys, none, 1)

@@ -146,7 +146,7 @@ class CategoryCoder:
     def _lookup(self, array: pa.Array) -> Codes:
         places, texts = distinct_texts(array, self._name)
         table = np.full(len(texts) + 1, MISSING, np.int32)
-        for at in np.unique(places[places >= 0]):
+        for at in np.flatnonzero(np.bincount(places + 1, minlength=len(texts) + 1)[1:]):
             table[at] = self._code_of(texts[at])
         codes: Codes = table[places]
         return codes
@@ -187,6 +187,12 @@ def distinct_texts(array: pa.Array, name: str) -> tuple[npt.NDArray[np.int64], l
     if empty:
         places[np.isin(places, empty)] = -1
     return places, [text or "" for text in texts]
+
+
+def is_packed(column: Values) -> bool:
+    """Whether a column is of Arrow's booleans, a bit each, and none is missing."""
+    arrow = isinstance(column, pa.Array)
+    return arrow and bool(pa.types.is_boolean(column.type)) and column.null_count == 0
 
 
 def is_list(array: pa.Array) -> bool:

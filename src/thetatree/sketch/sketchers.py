@@ -12,26 +12,26 @@ import numpy.typing as npt
 
 from thetatree import _kernel
 from thetatree.sketch.batches import Values
-from thetatree.sketch.coders import Coder, Codes, FlagCoder
+from thetatree.sketch.coders import Coder, Codes, FlagCoder, is_packed
 from thetatree.sketch.column import Hashes, SketchColumn
 
 
 class Keys(NamedTuple):
-    """The keys of a batch: hashes (0: no key), their upper halves, and each row's class."""
+    """The keys of a batch: hashes (0: no key), how small each is in steps, and each row's class."""
 
     hashes: Hashes
-    tops: npt.NDArray[np.uint32]
+    levels: npt.NDArray[np.uint8]
     classes: Codes
     n_classes: int
 
     @classmethod
     def of(cls, hashes: Hashes, classes: Codes, n_classes: int) -> Keys:
         """Prepare a batch."""
-        return cls(hashes, (hashes >> np.uint64(32)).astype(np.uint32), classes, n_classes)
+        return cls(hashes, _kernel.levels_of(hashes), classes, n_classes)
 
     def take(self, rows: npt.NDArray[np.int64] | npt.NDArray[np.bool_]) -> Keys:
         """Give some of the rows, or some several times."""
-        return Keys(self.hashes[rows], self.tops[rows], self.classes[rows], self.n_classes)
+        return Keys(self.hashes[rows], self.levels[rows], self.classes[rows], self.n_classes)
 
 
 class Samples:
@@ -62,7 +62,12 @@ class Samples:
     def add_flags(self, keys: Keys, flags: npt.NDArray[np.uint8], low: int, high: int) -> None:
         """Offer the keys whose flag is from low to high."""
         self._widen(keys.n_classes, 1)
-        self._samplers.add_flags(keys.hashes, keys.tops, keys.classes, flags, self._ids.ravel(), low, high)
+        self._samplers.add_flags(keys.hashes, keys.levels, keys.classes, flags, self._ids.ravel(), low, high)
+
+    def add_bits(self, keys: Keys, bits: npt.NDArray[np.uint8], offset: int) -> None:
+        """Offer the keys whose bit is set, the first at an offset, as Arrow keeps booleans."""
+        self._widen(keys.n_classes, 1)
+        self._samplers.add_bits(keys.hashes, keys.levels, keys.classes, bits, offset, self._ids.ravel())
 
     def finish(self, n_classes: int, n_codes: int) -> list[list[SketchColumn]]:
         """Give the sketches so far, by class and code."""
@@ -93,6 +98,11 @@ class FeatureSketcher:
 
     def add(self, column: Values, keys: Keys, totals: Samples) -> None:
         """Add a batch; totals are those of the batches before it."""
+        if isinstance(self.coder, FlagCoder) and is_packed(column):
+            bits = np.frombuffer(column.buffers()[1], np.uint8) if len(column) else np.empty(0, np.uint8)
+            self.present.add_bits(keys, bits, column.offset)
+            self._add_known(None, keys, totals)
+            return
         if isinstance(self.coder, FlagCoder):
             flags = self.coder.flags(column)
             self.present.add_flags(keys, flags, 1, 1)

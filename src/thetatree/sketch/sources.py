@@ -8,7 +8,7 @@ keys hold beside the present ones: after a merge of days it no longer is.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,11 +17,11 @@ from thetatree import _kernel
 from thetatree.sketch.data import ALL, SketchData
 
 _WHAT = ("total", "present", "absent", "known")  # what a class has sketches of
+_ONLY = (0,)
 CELL_KINDS = {"flag": 0, "multi": 0, "category": 1, "threshold": 2}
 
 
-@dataclass(frozen=True)
-class Tested:
+class Tested(NamedTuple):
     """What a tree may test: a feature of the set, or one value of a multi-valued one."""
 
     name: str
@@ -99,7 +99,8 @@ def tested_features(data: SketchData) -> tuple[Tested, ...]:
         if feature.kind == "multi":
             tested += [Tested(feature.literal(v), f, kind, (i,)) for i, v in enumerate(feature.values)]
         else:
-            tested.append(Tested(feature.name, f, kind, tuple(range(len(feature.values)))))
+            places = _ONLY if len(feature.values) == 1 else tuple(range(len(feature.values)))
+            tested.append(Tested(feature.name, f, kind, places))
     return tuple(tested)
 
 
@@ -134,12 +135,13 @@ def _own(data: SketchData, tested: tuple[Tested, ...], klass: int, use_absent: b
     present: list[int] = []
     absent: list[int] = []
     known: list[int] = []
+    no_absent = not use_absent or not entries.absent
     for one in tested:
         values = entries.values(klass, one.feature)
-        present += [values[v] for v in one.values]
+        present += values if len(one.values) == len(values) else [values[v] for v in one.values]
         apart = entries.apart(klass, one.feature)
         known.append(-1 if apart is None else apart)
-        if not use_absent or not entries.absent:
+        if no_absent:
             absent += [-1] * len(one.values)
             continue
         usable = one.kind == 0 and data.features[one.feature].complement

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,4 +56,15 @@ class Estimates:
         bounds = interval(np.where(some, self.count * theta, 0.0), theta, level)
         beyond = (bounds.upper - bounds.estimate) * np.where(some, 0.0, 1.0)
         spread = np.where(some, 0.0, self.standard_error) * ndtri((1 + level) / 2)
-        return bounds.lower, np.where(some, bounds.upper, np.maximum(beyond, spread))
+        # Where all that is held of an exact count went one way, what is not held may have gone the other.
+        all_of_it = some & (variance == 0) & (self.theta < 1)
+        unseen = interval(0.0, np.where(all_of_it, self.theta, 1.0), level).upper
+        lower = np.where(all_of_it, np.maximum(self.count - unseen, 0.0), bounds.lower)
+        return lower, np.where(some, bounds.upper, np.maximum(beyond, spread))
+
+    @cached_property
+    def margin(self) -> NDArray[np.float64]:
+        """Half the width of the 95% interval of each node's size: 0 where that is exact, and only there."""
+        lower, upper = self.interval()
+        width = np.sqrt((((upper - lower) / 2) ** 2).sum(axis=1))
+        return np.asarray(np.where(self.node_error > 0, 1.96 * self.node_error, width))
