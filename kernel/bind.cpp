@@ -6,16 +6,20 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "columns.h"
 #include "count_sketch.h"
 #include "grow.h"
+#include "grow_c45.h"
 #include "grow_sketch.h"
 #include "prune.h"
 #include "route.h"
 #include "sketch_node.h"
 #include "sketch_sums.h"
+#include "route_branch.h"
+#include "route_fractional.h"
 #include "special.h"
 #include "value_order.h"
 
@@ -195,6 +199,42 @@ nb::dict py_grow(const PyColumns& columns, nb::object y, nb::object weight, nb::
     tree = grow(columns.columns, target, rules);
   }
   return to_dict(std::move(tree));
+}
+
+C45Rules read_c45_rules(const nb::dict& rules) {
+  C45Rules out;
+  out.n_classes = field<int>(rules, "n_classes");
+  out.ratio = field<bool>(rules, "ratio");
+  out.mdl = field<bool>(rules, "mdl");
+  out.subsets = field<bool>(rules, "subsets");
+  out.binary_categories = field<bool>(rules, "binary_categories");
+  out.once_per_path = field<bool>(rules, "once_per_path");
+  out.collapse = field<bool>(rules, "collapse");
+  out.min_cases = field<double>(rules, "min_cases");
+  out.min_split = field<double>(rules, "min_split");
+  out.min_ratio = field<double>(rules, "min_ratio");
+  out.min_decrease = field<double>(rules, "min_decrease");
+  out.min_impurity = field<double>(rules, "min_impurity");
+  out.max_depth = field<int64_t>(rules, "max_depth");
+  out.max_features = field<int64_t>(rules, "max_features");
+  out.seed = field<uint64_t>(rules, "seed");
+  out.n_threads = field<int>(rules, "n_threads");
+  return out;
+}
+
+// The tree as it was grown, and the pruned one; the same where nothing is pruned.
+nb::tuple py_grow_c45(const PyColumns& columns, Vector<int32_t> y, nb::object weight, nb::dict options) {
+  const C45Rules rules = read_c45_rules(options);
+  const C45Pruning pruning{field<bool>(options, "prune"), field<bool>(options, "raising"),
+                           static_cast<LimitRule>(field<int>(options, "limits")), field<double>(options, "confidence")};
+  const Target target = read_target(nb::cast(y), weight, rules.n_classes);
+  C45Trees trees;
+  {
+    nb::gil_scoped_release release;
+    trees = grow_c45(columns.columns, target, rules, pruning);
+  }
+  nb::dict grown = to_dict(std::move(trees.grown));
+  return nb::make_tuple(grown, pruning.on ? to_dict(std::move(trees.pruned)) : grown);
 }
 
 // Which of n levels go left, as bits: every partition as the exhaustive search visits it.
@@ -418,16 +458,13 @@ class PyRouter {
     view_ = {static_cast<int64_t>(kind_.shape(0)), kind_.data(), feature_.data(), threshold_.data(),
              child_start_.data(), child_.data(), category_start_.data(), category_.data(),
              category_branch_.data(), missing_branch_.data(), coded_.data()};
+    const int32_t* end = missing_branch_.data() + missing_branch_.shape(0);
+    in_parts_ = std::find(missing_branch_.data(), end, kEveryBranch) != end;
   }
 
   Out<int64_t> rows(int64_t n_rows, const std::vector<AnyArray>& arrays, int n_threads) const {
-    RowsView rows;
-    rows.n_rows = n_rows;
-    for (const auto& array : arrays) {
-      if (static_cast<int64_t>(array.shape(0)) != n_rows) throw std::invalid_argument("columns of unequal length");
-      append_views(array, rows.columns);
-    }
-    if (rows.columns.size() != coded_.shape(0)) throw std::invalid_argument("wrong number of columns");
+    refuse_parts();
+    const RowsView rows = view_of(n_rows, arrays);
     std::vector<int64_t> leaf(n_rows);
     {
       nb::gil_scoped_release release;
@@ -437,12 +474,8 @@ class PyRouter {
   }
 
   Out<int64_t> sparse(Vector<int64_t> start, Vector<int32_t> column, AnyArray values, int n_threads) const {
-    SparseRowsView rows;
-    rows.n_rows = static_cast<int64_t>(start.shape(0)) - 1;
-    rows.start = start.data();
-    rows.column = column.data();
-    rows.values = {static_cast<const char*>(values.data()), size_of(type_of_array(values)),
-                   type_of_array(values)};
+    refuse_parts();
+    const SparseRowsView rows = view_of(start, column, values);
     std::vector<int64_t> leaf(rows.n_rows);
     {
       nb::gil_scoped_release release;
@@ -451,7 +484,50 @@ class PyRouter {
     return to_numpy(std::move(leaf));
   }
 
+  nb::tuple spread_rows(Vector<double> weight, int64_t n_rows, const std::vector<AnyArray>& arrays,
+                        int n_threads) const {
+    return in_parts(weight, view_of(n_rows, arrays), n_threads);
+  }
+
+  nb::tuple spread_sparse(Vector<double> weight, Vector<int64_t> start, Vector<int32_t> column, AnyArray values,
+                          int n_threads) const {
+    return in_parts(weight, view_of(start, column, values), n_threads);
+  }
+
  private:
+  void refuse_parts() const {
+    if (in_parts_) throw std::invalid_argument("a row may end in several leaves of this tree: spread it");
+  }
+
+  RowsView view_of(int64_t n_rows, const std::vector<AnyArray>& arrays) const {
+    RowsView rows;
+    rows.n_rows = n_rows;
+    for (const auto& array : arrays) {
+      if (static_cast<int64_t>(array.shape(0)) != n_rows) throw std::invalid_argument("columns of unequal length");
+      append_views(array, rows.columns);
+    }
+    if (rows.columns.size() != coded_.shape(0)) throw std::invalid_argument("wrong number of columns");
+    return rows;
+  }
+
+  static SparseRowsView view_of(const Vector<int64_t>& start, const Vector<int32_t>& column, const AnyArray& values) {
+    const Type type = type_of_array(values);
+    return {static_cast<int64_t>(start.shape(0)) - 1, start.data(), column.data(),
+            {static_cast<const char*>(values.data()), size_of(type), type}};
+  }
+
+  template <class Rows>
+  nb::tuple in_parts(const Vector<double>& weight, const Rows& rows, int n_threads) const {
+    if (weight.shape(0) != kind_.shape(0)) throw std::invalid_argument("one weight a node");
+    LeafParts parts;
+    {
+      nb::gil_scoped_release release;
+      parts = spread(view_, weight.data(), rows, n_threads);
+    }
+    return nb::make_tuple(to_numpy(std::move(parts.start)), to_numpy(std::move(parts.leaf)),
+                          to_numpy(std::move(parts.part)));
+  }
+
   Vector<uint8_t> kind_;
   Vector<int32_t> feature_;
   Vector<double> threshold_;
@@ -461,6 +537,7 @@ class PyRouter {
   Vector<int32_t> category_, category_branch_, missing_branch_;
   Vector<uint8_t> coded_;
   TreeView view_;
+  bool in_parts_ = false;
 };
 
 bool py_any_infinite(AnyArray array, int n_threads) {
@@ -512,7 +589,13 @@ NB_MODULE(_kernel, m) {
       .def(nb::init<Vector<uint8_t>, Vector<int32_t>, Vector<double>, Vector<int64_t>, Vector<int32_t>,
                     Vector<int64_t>, Vector<int32_t>, Vector<int32_t>, Vector<int32_t>, Vector<uint8_t>>())
       .def("rows", &PyRouter::rows, "n_rows"_a, "arrays"_a, "n_threads"_a)
-      .def("sparse", &PyRouter::sparse, "start"_a, "column"_a, "values"_a, "n_threads"_a);
+      .def("sparse", &PyRouter::sparse, "start"_a, "column"_a, "values"_a, "n_threads"_a)
+      .def("spread_rows", &PyRouter::spread_rows, "weight"_a, "n_rows"_a, "arrays"_a, "n_threads"_a)
+      .def("spread_sparse", &PyRouter::spread_sparse, "weight"_a, "start"_a, "column"_a, "values"_a, "n_threads"_a);
+  m.def("grow_c45", &py_grow_c45, "columns"_a, "y"_a, "weight"_a.none(), "rules"_a);
+  m.def("error_limit", [](int rule, double confidence, double e, double n) {
+    return ErrorLimit(static_cast<LimitRule>(rule), confidence).errors(e, n);
+  }, "rule"_a, "confidence"_a, "e"_a, "n"_a);
   m.def("grow", &py_grow, "columns"_a, "y"_a, "weight"_a.none(), "rules"_a);
   m.def("grow_from_sketches", &py_grow_from_sketches, "hashes"_a, "start"_a, "theta"_a, "classes"_a, "exact_n"_a,
         "features"_a, "rules"_a);
