@@ -237,6 +237,30 @@ nb::tuple py_grow_c45(const PyColumns& columns, Vector<int32_t> y, nb::object we
   return nb::make_tuple(grown, pruning.on ? to_dict(std::move(trees.pruned)) : grown);
 }
 
+nb::list py_candidates_c45(const PyColumns& columns, Vector<int32_t> y, nb::object weight, nb::dict options) {
+  const C45Rules rules = read_c45_rules(options);
+  const Target target = read_target(nb::cast(y), weight, rules.n_classes);
+  std::vector<C45Found> found;
+  {
+    nb::gil_scoped_release release;
+    found = candidates_c45(columns.columns, target, rules);
+  }
+  nb::list out;
+  for (C45Found& one : found) {
+    nb::dict row;
+    row["possible"] = one.possible;
+    row["kind"] = static_cast<int>(one.split.kind);
+    row["threshold"] = one.split.threshold;
+    row["branch_of"] = to_numpy(std::move(one.split.branch_of));
+    row["share"] = to_numpy(std::move(one.split.share));
+    row["gain"] = one.gain;
+    row["uncorrected"] = one.uncorrected;
+    row["info"] = one.info;
+    out.append(row);
+  }
+  return out;
+}
+
 // Which of n levels go left, as bits: every partition as the exhaustive search visits it.
 Out<uint64_t> py_partition_masks(int n) {
   if (n < 2 || n > 24) throw std::invalid_argument("2 to 24 levels");
@@ -396,20 +420,23 @@ Constraints read_constraints(const nb::list& constraints) {
   return out;
 }
 
-// The keys of one class in a node, as the resolution rule finds them: (hashes below τ, τ).
-nb::tuple py_resolve(Vector<uint64_t> hashes, Vector<int64_t> start, Vector<uint64_t> theta, nb::dict source,
-                     nb::list features, nb::list constraints) {
+// The keys of one class in each of some nodes, as the resolution rule finds them: (hashes below τ, τ).
+nb::list py_resolve_each(Vector<uint64_t> hashes, Vector<int64_t> start, Vector<uint64_t> theta, nb::dict source,
+                         nb::list features, nb::list nodes) {
   nb::list one;
   one.append(source);
   const SketchProblem problem = read_problem(hashes, start, theta, one, features);
-  const Constraints wanted = read_constraints(constraints);
   ClassIndex index(problem.sketches, problem.classes[0], problem.features);
   if (index.flat()) index.list(kThetaOne);
-  const ClassNode node(index, wanted);
-  std::vector<uint64_t> found;
-  for (const uint32_t key : node.keys())
-    if (node.tau() >= kThetaOne || index.hash(key) < node.tau()) found.push_back(index.hash(key));
-  return nb::make_tuple(to_numpy(std::move(found)), std::min(node.tau(), kThetaOne));
+  nb::list out;
+  for (const auto& constraints : nodes) {
+    const ClassNode node(index, read_constraints(nb::cast<nb::list>(constraints)));
+    std::vector<uint64_t> found;
+    for (const uint32_t key : node.keys())
+      if (node.tau() >= kThetaOne || index.hash(key) < node.tau()) found.push_back(index.hash(key));
+    out.append(nb::make_tuple(to_numpy(std::move(found)), std::min(node.tau(), kThetaOne)));
+  }
+  return out;
 }
 
 // Sums over the keys of nodes; the arrays are held while it is in use.
@@ -593,6 +620,7 @@ NB_MODULE(_kernel, m) {
       .def("spread_rows", &PyRouter::spread_rows, "weight"_a, "n_rows"_a, "arrays"_a, "n_threads"_a)
       .def("spread_sparse", &PyRouter::spread_sparse, "weight"_a, "start"_a, "column"_a, "values"_a, "n_threads"_a);
   m.def("grow_c45", &py_grow_c45, "columns"_a, "y"_a, "weight"_a.none(), "rules"_a);
+  m.def("candidates_c45", &py_candidates_c45, "columns"_a, "y"_a, "weight"_a.none(), "rules"_a);
   m.def("error_limit", [](int rule, double confidence, double e, double n) {
     return ErrorLimit(static_cast<LimitRule>(rule), confidence).errors(e, n);
   }, "rule"_a, "confidence"_a, "e"_a, "n"_a);
@@ -605,7 +633,7 @@ NB_MODULE(_kernel, m) {
       .def(nb::init<Vector<uint64_t>, Vector<int64_t>, Vector<uint64_t>, nb::dict, nb::list, Vector<uint64_t>,
                     Vector<double>>())
       .def("among", &PySums::among);
-  m.def("resolve", &py_resolve, "hashes"_a, "start"_a, "theta"_a, "source"_a, "features"_a, "constraints"_a);
+  m.def("resolve_each", &py_resolve_each, "hashes"_a, "start"_a, "theta"_a, "source"_a, "features"_a, "nodes"_a);
   m.def("candidates", &py_candidates, "columns"_a, "y"_a, "weight"_a.none(), "rules"_a);
   m.def("partition_masks", &py_partition_masks, "n"_a);
   m.def("any_infinite", &py_any_infinite, "array"_a, "n_threads"_a);

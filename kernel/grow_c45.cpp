@@ -13,15 +13,20 @@ constexpr double kUndefined = std::numeric_limits<double>::quiet_NaN();
 constexpr double kNoWorse = 1e-3;  // by which a leaf may do worse than the subtree that collapses into it
 constexpr int32_t kSpread = -2;    // missing values go to every branch
 
+double weight_of(const Columns& columns, const Target& target) {
+  if (!target.weight) return static_cast<double>(columns.n_rows());
+  return std::accumulate(target.weight, target.weight + columns.n_rows(), 0.0);
+}
+
 double errors_as_leaf(const C45TreeNode& node) {
   return node.weight - *std::max_element(node.by_class.begin(), node.by_class.end());
 }
 
 class Grower {
  public:
-  Grower(const Columns& columns, const Target& target, const C45Rules& rules, double root_weight)
-      : columns_(columns), target_(target), rules_(rules), root_weight_(root_weight),
-        search_(columns, rules_, root_weight, columns.n_rows()), divider_(columns),
+  Grower(const Columns& columns, const Target& target, const C45Rules& rules)
+      : columns_(columns), target_(target), rules_(rules),
+        search_(columns, rules_, weight_of(columns, target), columns.n_rows()), divider_(columns),
         scratch_(std::max(1, rules.n_threads)), values_(columns.n_features()) {}
 
   std::vector<C45TreeNode> grow() {
@@ -37,18 +42,36 @@ class Grower {
     return std::move(nodes_);
   }
 
+  // Every feature's test of all cases, and what they would have to gain on average.
+  std::vector<C45Found> candidates() {
+    C45TreeNode root;
+    const Cases cases = all_cases(columns_.n_rows(), target_.weight);
+    root.weight = count_classes(cases, target_.classes, rules_.n_classes, root.by_class);
+    look_at(root, cases);
+    std::vector<int64_t> all(columns_.n_features());
+    std::iota(all.begin(), all.end(), 0);
+    found_.assign(all.size(), {});
+    search(all);
+    for (C45Found& one : found_)
+      if (one.split.kind == SplitKind::threshold) place_threshold(one.split, one.above);
+    return std::move(found_);
+  }
+
  private:
+  void look_at(const C45TreeNode& node, Cases cases) {
+    view_.cases = std::move(cases);
+    view_.classes.resize(view_.cases.size());
+    for (int64_t i = 0; i < view_.cases.size(); ++i) view_.classes[i] = target_.classes[view_.cases.rows()[i]];
+    view_.weight = node.weight;
+    view_.impurity = class_impurity(Impurity::entropy, node.by_class.data(), rules_.n_classes, node.weight);
+  }
+
   void examine(int64_t id, Cases cases) {
     C45TreeNode& node = nodes_[id];
     node.n_rows = cases.size();
     node.weight = count_classes(cases, target_.classes, rules_.n_classes, node.by_class);
     if (!may_divide(node)) return;
-    view_.cases = std::move(cases);
-    view_.classes.resize(view_.cases.size());
-    for (int64_t i = 0; i < view_.cases.size(); ++i) view_.classes[i] = target_.classes[view_.cases.rows()[i]];
-    view_.total = node.by_class;
-    view_.weight = node.weight;
-    view_.impurity = class_impurity(Impurity::entropy, node.by_class.data(), rules_.n_classes, node.weight);
+    look_at(node, std::move(cases));
     if (rules_.min_impurity > 0 && view_.impurity <= rules_.min_impurity) return;
     const int64_t best = best_feature(id);
     if (best < 0) return;
@@ -166,7 +189,6 @@ class Grower {
   const Columns& columns_;
   const Target& target_;
   const C45Rules rules_;
-  double root_weight_;
   C45Search search_;
   Divider divider_;
   std::vector<C45Scratch> scratch_;
@@ -254,15 +276,17 @@ class Printer {
 }  // namespace
 
 C45Trees grow_c45(const Columns& columns, const Target& target, const C45Rules& rules, const C45Pruning& pruning) {
-  double weight = 0;
-  for (int64_t i = 0; i < columns.n_rows(); ++i) weight += target.weight ? target.weight[i] : 1.0;
-  std::vector<C45TreeNode> nodes = Grower(columns, target, rules, weight).grow();
+  std::vector<C45TreeNode> nodes = Grower(columns, target, rules).grow();
   C45Trees out;
   out.grown = Printer(nodes, rules.n_classes).in_preorder();
   if (!pruning.on) return out;
   prune_c45(columns, target, rules.n_classes, pruning, nodes);
   out.pruned = Printer(nodes, rules.n_classes).in_preorder();
   return out;
+}
+
+std::vector<C45Found> candidates_c45(const Columns& columns, const Target& target, const C45Rules& rules) {
+  return Grower(columns, target, rules).candidates();
 }
 
 }  // namespace thetatree

@@ -36,6 +36,9 @@ struct C45Trees {
 // `grown` is the tree before pruning; `pruned` is empty if pruning is off.
 C45Trees grow_c45(const Columns& columns, const Target& target, const C45Rules& rules, const C45Pruning& pruning);
 
+// What each feature's test of all cases would gain.
+std::vector<C45Found> candidates_c45(const Columns& columns, const Target& target, const C45Rules& rules);
+
 // Prunes from the root down to the leaves and up again. The nodes' weights become those of the cases that reach
 // them in the pruned tree.
 void prune_c45(const Columns& columns, const Target& target, int n_classes, const C45Pruning& pruning,

@@ -64,7 +64,6 @@ struct C45Found {
 struct C45Node {
   Cases cases;
   std::vector<int32_t> classes;  // of each case
-  std::vector<double> total;     // weight by class
   double weight = 0;
   double impurity = 0;
 };

@@ -11,6 +11,7 @@ __version__ = "0.1.0"
 # importing thetatree costs little.
 _PUBLIC = {
     "AIDRegressor": "thetatree.learn.aid:AIDRegressor",
+    "C45Classifier": "thetatree.learn.c45:C45Classifier",
     "CARTClassifier": "thetatree.learn.cart:CARTClassifier",
     "CARTRegressor": "thetatree.learn.cart:CARTRegressor",
     "SketchSet": "thetatree.sketch.sketch_set:SketchSet",
@@ -29,6 +30,7 @@ _PUBLIC = {
 
 __all__ = [
     "AIDRegressor",
+    "C45Classifier",
     "CARTClassifier",
     "CARTRegressor",
     "SketchSet",
@@ -50,6 +52,7 @@ if TYPE_CHECKING:
     from thetatree import export, judge
     from thetatree.export.model_file import load_model as load
     from thetatree.learn.aid import AIDRegressor
+    from thetatree.learn.c45 import C45Classifier
     from thetatree.learn.candidates import candidates
     from thetatree.learn.cart import CARTClassifier, CARTRegressor
     from thetatree.learn.thaid import THAIDClassifier

@@ -33,7 +33,25 @@ class Router:
     def sparse(
         self, start: NDArray[np.int64], column: NDArray[np.int32], values: NDArray[Any], n_threads: int
     ) -> NDArray[np.int64]: ...
+    def spread_rows(
+        self, weight: NDArray[np.float64], n_rows: int, arrays: list[NDArray[Any]], n_threads: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]: ...
+    def spread_sparse(
+        self,
+        weight: NDArray[np.float64],
+        start: NDArray[np.int64],
+        column: NDArray[np.int32],
+        values: NDArray[Any],
+        n_threads: int,
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]: ...
 
+def grow_c45(
+    columns: Columns, y: NDArray[np.int32], weight: NDArray[np.float64] | None, rules: dict[str, Any]
+) -> tuple[dict[str, NDArray[Any]], dict[str, NDArray[Any]]]: ...
+def candidates_c45(
+    columns: Columns, y: NDArray[np.int32], weight: NDArray[np.float64] | None, rules: dict[str, Any]
+) -> list[dict[str, Any]]: ...
+def error_limit(rule: int, confidence: float, e: float, n: float) -> float: ...
 def grow(
     columns: Columns, y: NDArray[Any], weight: NDArray[np.float64] | None, rules: dict[str, Any]
 ) -> dict[str, NDArray[Any]]: ...
@@ -141,11 +159,11 @@ class Sums:
         self, node: list[tuple[int, list[int]]], tests: list[tuple[int, list[int]]], n_threads: int
     ) -> NDArray[np.float64]: ...
 
-def resolve(
+def resolve_each(
     hashes: NDArray[np.uint64],
     start: NDArray[np.int64],
     theta: NDArray[np.uint64],
     source: dict[str, Any],
     features: list[tuple[int, int, bool]],
-    constraints: list[tuple[int, list[int]]],
-) -> tuple[NDArray[np.uint64], int]: ...
+    nodes: list[list[tuple[int, list[int]]]],
+) -> list[tuple[NDArray[np.uint64], int]]: ...

@@ -34,12 +34,14 @@ _MODEL = b',"model":'  # what stands before the model in a file that `save_model
 
 def _estimators() -> dict[str, Any]:
     from thetatree.learn.aid import AIDRegressor
+    from thetatree.learn.c45 import C45Classifier
     from thetatree.learn.cart import CARTClassifier, CARTRegressor
     from thetatree.learn.thaid import THAIDClassifier
     from thetatree.learn.theta import ThetaSketchDecisionTreeClassifier
 
     known = (
         AIDRegressor,
+        C45Classifier,
         CARTClassifier,
         CARTRegressor,
         THAIDClassifier,

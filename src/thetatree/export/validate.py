@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from thetatree.data.features import Feature
-from thetatree.tree.tree import SplitKind
+from thetatree.tree.tree import EVERY_BRANCH, SplitKind
 
 _PER_NODE = (
     "kind",
@@ -141,8 +141,15 @@ def _check_splits(arrays: Mapping[str, NDArray[Any]], features: Sequence[Feature
         "a split names a feature that is not there",
     )
     branch = arrays["missing_branch"][~leaf]
+    one = branch != EVERY_BRANCH
     _require(
-        bool((branch >= 0).all() and (branch < n_children[~leaf]).all()), "a missing branch is not there"
+        bool((branch[one] >= 0).all() and (branch < n_children[~leaf]).all()), "a missing branch is not there"
+    )
+    # What is missing is parted by the weights of the branches, so one of them needs some.
+    owner = np.repeat(np.arange(len(kind)), n_children)
+    below = np.bincount(owner, arrays["weighted_n_node_samples"][arrays["child"]], len(kind))
+    _require(
+        bool((below[~leaf][~one] > 0).all()), "a split parts missing values among branches without weight"
     )
     _require(
         not bool(np.isnan(arrays["threshold"][kind == SplitKind.THRESHOLD]).any()),

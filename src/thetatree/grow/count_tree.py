@@ -20,7 +20,7 @@ from thetatree.sketch.kinds import Feature as SketchFeature
 from thetatree.sketch.sketch_set import SketchSet
 from thetatree.sketch.sources import CELL_KINDS, Sources, Tested, sources_of, tested_features
 from thetatree.tree.estimates import Estimates
-from thetatree.tree.tree import SplitKind, Tree
+from thetatree.tree.tree import EVERY_BRANCH, SplitKind, Tree
 
 _FLAG, _CATEGORY, _THRESHOLD = CELL_KINDS["flag"], CELL_KINDS["category"], CELL_KINDS["threshold"]
 
@@ -132,7 +132,21 @@ def _branches(tree: Tree, node: int, sources: Sources, place: dict[int, int]) ->
         raise ValueError(
             f"the tree tests {feature.name!r} as a {feature.kind}; in the set it is a {described.kind}"
         )
-    return np.array([*cells, int(tree.missing_branch[node])], dtype=np.int64)
+    return np.array([*cells, _missing_branch(tree, node, sources, place)], dtype=np.int64)
+
+
+def _missing_branch(tree: Tree, node: int, sources: Sources, place: dict[int, int]) -> int:
+    """Where missing keys go; a tree that parts them can be counted only where there are none."""
+    branch = int(tree.missing_branch[node])
+    if branch != EVERY_BRANCH:
+        return branch
+    at = place[int(tree.feature[node])]
+    if any(source["known"][at] >= 0 for source in sources.classes):
+        raise ValueError(
+            f"keys may be missing in {tree.features[tree.feature[node]].name!r}, and the tree parts what is "
+            f"missing among all branches: a key cannot be counted in parts"
+        )
+    return 0
 
 
 def _cells_by_cut(threshold: float, tested: Tested, described: SketchFeature) -> list[int]:
@@ -163,4 +177,10 @@ def _cells_by_category(tree: Tree, node: int, described: SketchFeature, *, has_o
     if OTHER in code:
         unseen = branch.get(code[OTHER], unlisted)
     known = [branch.get(code[v], unlisted) if v in code else unseen for v in described.values]
-    return [*known, unseen if has_others else unlisted]
+    cells = [*known, unseen if has_others else unlisted]
+    if EVERY_BRANCH in known or (has_others and cells[-1] == EVERY_BRANCH):
+        raise ValueError(
+            f"the set has keys of {described.name!r} whose value the tree does not know, and the tree parts "
+            f"such among all branches: a key cannot be counted in parts"
+        )
+    return [max(0, cell) for cell in cells]  # nothing is in a cell of values that nobody has

@@ -45,12 +45,13 @@ class TreeEstimator(BaseEstimator):
         validate_data(self, X if is_frame(X) else _shape_of(rows), reset=reset, skip_check_array=True)
         return rows
 
-    def _leaves(self, X: Any) -> NDArray[np.int64]:
+    def _rows_to_route(self, X: Any) -> Rows:
+        """Read a table that is to find its leaves."""
         check_is_fitted(self)
         rows = self._read(X, reset=False)
         if getattr(self, "missing", None) == "error":
             _refuse_gaps(rows)
-        return self.tree_.apply_rows(rows, getattr(self, "n_jobs", None))
+        return rows
 
     def _keep_pruned(self, tree: Tree, table: pd.DataFrame | None) -> None:
         """Keep the tree of a fit, and the table where cross-validation chose its alpha."""
@@ -61,21 +62,24 @@ class TreeEstimator(BaseEstimator):
 
     def _losses_on_rows(self, X: Any, y: Any) -> HeldOut:
         """Judge the nodes of the tree by held-out rows, read as `predict` reads them."""
-        leaves = self._leaves(X)
+        leaves = self.apply(X)
         codes, classes = read_target(y, len(leaves), self, classify=self.tree_.classes is not None)
         target = codes if classes is None else class_codes(self.tree_, classes)[codes]
         return row_losses(self.tree_, leaves, target)
 
     def apply(self, X: Any) -> NDArray[np.int64]:
-        """Return the leaf that each row ends in."""
-        return self._leaves(X)
+        """Return the leaf that each row ends in; of several the one that gets the greatest part of it."""
+        rows = self._rows_to_route(X)
+        return self.tree_.apply_rows(rows, getattr(self, "n_jobs", None))
 
     def decision_path(self, X: Any) -> sp.csr_matrix:
-        """Return which nodes each row passes, as a sparse indicator matrix."""
-        from thetatree.tree.routing import path_matrix
+        """Return which nodes each row passes, wholly or in part, as a sparse indicator matrix."""
+        rows = self._rows_to_route(X)
+        return self.tree_.path_of_rows(rows, getattr(self, "n_jobs", None))
 
-        leaves = self._leaves(X)
-        return path_matrix(self.tree_, leaves)
+    def _values(self, X: Any) -> NDArray[np.float64]:
+        rows = self._rows_to_route(X)
+        return self.tree_.values_of_rows(rows, getattr(self, "n_jobs", None))
 
     def get_depth(self) -> int:
         """Return the depth of the deepest leaf."""
@@ -171,9 +175,11 @@ class TreeClassifier(ClassifierMixin, TreeEstimator):
         return Target(codes, classes, with_class_weight(weight, class_weight, codes, classes))
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the class shares of each row's leaf, in the order of `classes_`."""
-        leaves = self._leaves(X)
-        return np.asarray(self.tree_.values[leaves])
+        """Return the class shares of each row's leaf, in the order of `classes_`.
+
+        Of a row that a missing value sent to several leaves: their mean, by its parts.
+        """
+        return self._values(X)
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the logarithm of `predict_proba`."""
@@ -182,7 +188,11 @@ class TreeClassifier(ClassifierMixin, TreeEstimator):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of the greatest share in each row's leaf; the first of equals."""
-        leaves = self._leaves(X)
+        rows = self._rows_to_route(X)
+        n_jobs = getattr(self, "n_jobs", None)
+        if self.tree_.fractional:
+            return np.asarray(self.classes_[np.argmax(self.tree_.values_of_rows(rows, n_jobs), axis=1)])
+        leaves = self.tree_.apply_rows(rows, n_jobs)
         return np.asarray(self.classes_[np.argmax(self.tree_.values, axis=1)][leaves])
 
 
@@ -195,8 +205,7 @@ class TreeRegressor(RegressorMixin, TreeEstimator):
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Return the value of each row's leaf."""
-        leaves = self._leaves(X)
-        return np.asarray(self.tree_.values[leaves, 0])
+        return self._values(X)[:, 0]
 
 
 def counted_rows(rows: Rows, target: Target) -> tuple[Rows, Target]:

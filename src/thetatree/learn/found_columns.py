@@ -54,10 +54,10 @@ class FindsColumns(TreeEstimator):
         np.add.at(out, columns, own)
         return out
 
-    def _leaves(self, X: Any) -> NDArray[np.int64]:
+    def _rows_to_route(self, X: Any) -> Rows:
         check_is_fitted(self)
         if not hasattr(self, "columns_"):
-            return super()._leaves(X)
+            return super()._rows_to_route(X)
         features = self.tree_.features
         table = RawTable(X, self)
         if self.columns_ is None and table.named:
@@ -65,8 +65,7 @@ class FindsColumns(TreeEstimator):
         else:
             places = self._places(len(table.names))
             picked = columns_by_place(table, features, places, lists=self.columns_ is not None)
-        rows = Rows(table.n_rows, [c.name for c in picked], picked)
-        return self.tree_.apply_rows(rows, self._option("n_jobs", None))
+        return Rows(table.n_rows, [c.name for c in picked], picked)
 
     def _places(self, n_columns: int) -> list[int]:
         """Where each of the tree's features stands in a table of so many columns."""

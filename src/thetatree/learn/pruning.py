@@ -74,6 +74,8 @@ def pruning_plan(estimator: Any, *, given: bool) -> PruningPlan:
         raise ValueError(f"X_val and y_val are for pruning='validation'; pruning is {named!r}")
     if method == "none" and alpha != 0:
         method = "cost_complexity"
+    if method == "pessimistic" and getattr(estimator, "prunes_as_it_grows", False):
+        method = "none"  # with the cases at hand, which allows more than what is done here
     honest = getattr(estimator, "honest", None)
     state = getattr(estimator, "random_state", None)
     share = getattr(estimator, "validation_fraction", VALIDATION_FRACTION)

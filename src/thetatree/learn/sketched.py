@@ -57,7 +57,7 @@ class SketchClassifier(FindsColumns, TreeClassifier):
             columns = sorted(columns)
         supply = self._supply(sketches, tested, labels)
         plan = pruning_plan(self, given=check_held_out(X_val, y_val))
-        self.classes_ = _as_array(supply.labels)
+        self.classes_ = as_array(supply.labels)
         self.n_classes_ = len(supply.labels)
         self.n_outputs_ = 1
         judge = None if X_val is None else partial(self._judged, X_val=X_val, y_val=y_val, columns=columns)
@@ -162,7 +162,7 @@ def _read_sources(sketches: SketchSet, *, tested: tuple[Tested, ...], use_absent
     return sources_of(sketches.data, tested, use_absent=use_absent)
 
 
-def _as_array(labels: tuple[Any, ...]) -> NDArray[Any]:
+def as_array(labels: tuple[Any, ...]) -> NDArray[Any]:
     """Give labels to numpy; of several types, as objects: 1 beside "rest" is not to become "1"."""
     array = np.asarray(labels)
     return array if tuple(array.tolist()) == labels else np.array(labels, dtype=object)

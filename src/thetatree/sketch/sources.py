@@ -58,13 +58,13 @@ class Sources:
         above all cuts), then missing.
         """
         column = self.data.column
-        hashes, tau = _kernel.resolve(
+        [(hashes, tau)] = _kernel.resolve_each(
             column.hashes,
             column.offsets,
             column.thetas,
             self.classes[klass],
             self.cells,
-            list(allowed.items()),
+            [list(allowed.items())],
         )
         return hashes, tau / (1 << 63) if tau < (1 << 63) - 1 else 1.0
 

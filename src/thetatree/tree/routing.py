@@ -1,7 +1,8 @@
-"""Rows find their leaves."""
+"""Rows find their leaves: one each, or several where a tree parts a row at a missing value."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,36 +17,101 @@ if TYPE_CHECKING:
     from thetatree.tree.tree import Tree
 
 
+@dataclass(frozen=True)
+class Parts:
+    """The leaves that rows end in: those of row i are ``leaf[start[i]:start[i + 1]]``, ascending.
+
+    `part` is how much of the row each of them gets; the parts of a row add up to 1.
+    """
+
+    start: NDArray[np.int64]
+    leaf: NDArray[np.int64]
+    part: NDArray[np.float64]
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.start) - 1
+
+    def greatest(self) -> NDArray[np.int64]:
+        """Return the leaf that gets the greatest part of each row, the first of equals."""
+        if len(self.leaf) == self.n_rows:
+            return self.leaf
+        row = np.repeat(np.arange(self.n_rows), np.diff(self.start))
+        order = np.lexsort((self.leaf, -self.part, row))
+        return np.asarray(self.leaf[order][self.start[:-1]])
+
+    def mean(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the mean over each row's leaves of what the nodes have, by the parts."""
+        if len(self.leaf) == self.n_rows:
+            return np.asarray(values[self.leaf])
+        return np.asarray(np.add.reduceat(values[self.leaf] * self.part[:, np.newaxis], self.start[:-1]))
+
+
 def route_rows(tree: Tree, rows: Rows, n_jobs: int | None) -> NDArray[np.int64]:
-    """Return the leaf of each row."""
+    """Return the leaf of each row; of several the one that gets most of it."""
+    if tree.fractional:
+        return part_rows(tree, rows, n_jobs).greatest()
+    threads = n_threads(n_jobs)
+    sparse = _sparse(tree, rows)
+    if sparse is None:
+        return tree.router.rows(rows.n_rows, routing_arrays(rows, tree.features, threads), threads)
+    return tree.router.sparse(*sparse, threads)
+
+
+def part_rows(tree: Tree, rows: Rows, n_jobs: int | None) -> Parts:
+    """Return all leaves of each row."""
+    if not tree.fractional:
+        leaf = route_rows(tree, rows, n_jobs)
+        return Parts(np.arange(len(leaf) + 1), leaf, np.ones(len(leaf)))
+    threads, weight = n_threads(n_jobs), tree.weighted_n_node_samples
+    sparse = _sparse(tree, rows)
+    if sparse is None:
+        columns = routing_arrays(rows, tree.features, threads)
+        return Parts(*tree.router.spread_rows(weight, rows.n_rows, columns, threads))
+    return Parts(*tree.router.spread_sparse(weight, *sparse, threads))
+
+
+def _sparse(
+    tree: Tree, rows: Rows
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]] | None:
+    """Check the columns; return a sparse matrix's arrays, or None if it is not sparse."""
     if rows.n_columns != tree.n_features:
         raise ValueError(
             f"X has {rows.n_columns} features, but the tree is expecting {tree.n_features} features"
         )
-    threads = n_threads(n_jobs)
     sparse = rows.sparse
     if sparse is None:
-        return tree.router.rows(rows.n_rows, routing_arrays(rows, tree.features, threads), threads)
+        return None
     if any(f.kind != "number" for f in tree.features):
         raise ValueError(
             "a sparse matrix holds numbers, but the tree was fitted on flags or categories as well"
         )
     refuse_infinite_entries(rows)
-    return tree.router.sparse(
-        sparse.indptr.astype(np.int64), sparse.indices.astype(np.int32), sparse.data, threads
-    )
+    return sparse.indptr.astype(np.int64), sparse.indices.astype(np.int32), sparse.data
 
 
-def path_matrix(tree: Tree, leaves: NDArray[np.int64]) -> sp.csr_matrix:
-    """Return the nodes on the way to each row's leaf, as a sparse indicator matrix."""
-    used, which = np.unique(leaves, return_inverse=True)
+def path_matrix(tree: Tree, parts: Parts) -> sp.csr_matrix:
+    """Return the nodes on the ways to each row's leaves, as a sparse indicator matrix."""
+    used, which = np.unique(parts.leaf, return_inverse=True)
     paths = [_path(tree, int(leaf)) for leaf in used]
-    lengths = np.array([len(path) for path in paths], dtype=np.int64)
-    start = np.concatenate([[0], np.cumsum(lengths[which])])
-    nodes = np.concatenate([paths[i] for i in which])
-    return sp.csr_matrix(
-        (np.ones(len(nodes), dtype=np.int64), nodes, start), shape=(len(leaves), tree.node_count)
+    ways = sp.csr_matrix(
+        (
+            np.ones(sum(map(len, paths)), dtype=np.int64),
+            np.concatenate(paths),
+            np.cumsum([0, *map(len, paths)]),
+        ),
+        shape=(len(used), tree.node_count),
     )
+    if len(which) == parts.n_rows:
+        return sp.csr_matrix(ways[which])
+    ends = sp.csr_matrix(
+        (np.ones(len(which), dtype=np.int64), which, parts.start), shape=(parts.n_rows, len(used))
+    )
+    passed = sp.csr_matrix(ends @ ways)
+    passed.sort_indices()
+    passed.data[:] = 1  # a node is passed once, however many leaves below it are reached
+    return passed
 
 
 def _path(tree: Tree, leaf: int) -> NDArray[np.int64]:

@@ -26,7 +26,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from thetatree.data.rows import Rows
+    from thetatree.tree.routing import Parts
     from thetatree.tree.rules import Rule
+
+EVERY_BRANCH = -2  # as a missing branch
 
 
 class SplitKind(IntEnum):
@@ -78,8 +81,8 @@ class Tree:
     category_start, category, category_branch : ndarray
         Listed categories of subset and multiway splits, ascending, and the branch that each takes.
     missing_branch : ndarray
-        The branch that missing values take, and unseen categories unless their feature is `unlisted`; -1 in
-        leaves.
+        The branch that missing values take, and unseen categories unless their feature is `unlisted`; -2:
+        every branch, in parts as its `weighted_n_node_samples`; -1 in leaves.
     impurity, score, impurity_decrease : ndarray
         The node's impurity; the score its split was chosen by; the impurity decrease, weighted by the
         node's share of the root as `min_impurity_decrease` is.
@@ -289,8 +292,13 @@ class Tree:
             coded,
         )
 
+    @cached_property
+    def fractional(self) -> bool:
+        """Whether a missing value sends a row to every branch, in parts: it may end in many leaves."""
+        return bool(np.equal(self.missing_branch, EVERY_BRANCH).any())
+
     def apply(self, X: Any, n_jobs: int | None = None) -> NDArray[np.int64]:
-        """Return the leaf of each row.
+        """Return the leaf of each row; of a row that ends in several, the one with the greatest part.
 
         Parameters
         ----------
@@ -299,12 +307,15 @@ class Tree:
         n_jobs : int, optional
             Threads; all by default.
         """
+        return self.apply_rows(self._read(X), n_jobs)
+
+    def _read(self, X: Any) -> Rows:
         from thetatree.data.rows import check_names, is_frame, read_rows
 
         rows = read_rows(X)
         if is_frame(X):
             check_names(rows, self.features)
-        return self.apply_rows(rows, n_jobs)
+        return rows
 
     def apply_rows(self, rows: Rows, n_jobs: int | None = None) -> NDArray[np.int64]:
         """Return the leaf of each row that has been read already."""
@@ -312,11 +323,27 @@ class Tree:
 
         return route_rows(self, rows, n_jobs)
 
+    def part_rows(self, rows: Rows, n_jobs: int | None = None) -> Parts:
+        """Return all the leaves that each row ends in, and the part of it that each leaf gets."""
+        from thetatree.tree.routing import part_rows
+
+        return part_rows(self, rows, n_jobs)
+
+    def values_of_rows(self, rows: Rows, n_jobs: int | None = None) -> NDArray[np.float64]:
+        """Return what is predicted for each row: its leaf's values, or the mean of those it ends in."""
+        if not self.fractional:
+            return np.asarray(self.values[self.apply_rows(rows, n_jobs)])
+        return self.part_rows(rows, n_jobs).mean(self.values)
+
     def decision_path(self, X: Any) -> sp.csr_matrix:
-        """Return which nodes each row passes, as a sparse indicator matrix (row × node)."""
+        """Return which nodes each row passes, wholly or in part, as an indicator matrix (row × node)."""
+        return self.path_of_rows(self._read(X))
+
+    def path_of_rows(self, rows: Rows, n_jobs: int | None = None) -> sp.csr_matrix:
+        """Return which nodes each row passes that has been read already."""
         from thetatree.tree.routing import path_matrix
 
-        return path_matrix(self, self.apply(X))
+        return path_matrix(self, self.part_rows(rows, n_jobs))
 
     # ---- what it says
 
