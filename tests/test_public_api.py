@@ -10,6 +10,7 @@ import thetatree as tt
 
 NAMES = [
     "AIDRegressor",
+    "C45Classifier",
     "CARTClassifier",
     "CARTRegressor",
     "SketchSet",
@@ -53,7 +54,25 @@ SHARED = {
 _NOT_IN_SURVEYS = ("splitter", "monotonic_cst")
 _SURVEYS = {name: default for name, default in SHARED.items() if name not in _NOT_IN_SURVEYS}
 _NOT_IN_AID = ("max_leaf_nodes", "max_categories")  # max_groups; one order of categories is enough
+_NOT_IN_C45 = ("max_leaf_nodes", "max_categories", "honest")
 PARAMETERS = {
+    "C45Classifier": {
+        "criterion": "gain_ratio",
+        "subsets": False,
+        "binary_categories": False,
+        "mdl": True,
+        "min_gain_ratio": 0.0,
+        "once_per_path": False,
+        "collapse": True,
+        "confidence": 0.25,
+        "limits": "release8",
+        "raising": True,
+        "class_weight": None,
+        **{name: default for name, default in _SURVEYS.items() if name not in _NOT_IN_C45},
+        "min_samples_leaf": 2,
+        "missing": "fractional",
+        "pruning": "pessimistic",
+    },
     "AIDRegressor": {
         "min_improvement": 0.0,
         "p1": 0.0,
@@ -108,6 +127,7 @@ TREE = [
     "score",
     "impurity_decrease",
     "trace",
+    "fractional",
     "weighted_n_node_samples",
     "n_node_samples",
     "values",
@@ -175,6 +195,7 @@ def test_the_printouts():
     for method in ("summary", "summary_frame"):
         assert hasattr(tt.AIDRegressor, method)
         assert hasattr(tt.THAIDClassifier, method)
+        assert hasattr(tt.C45Classifier, method)
     assert hasattr(tt.AIDRegressor, "trace_frame")
 
 
@@ -190,10 +211,18 @@ def test_fitted_attributes():
     }
     for name in TREE:
         assert hasattr(model.tree_, name), name
+    assert tt.C45Classifier().fit([[1], [2]], [0, 1]).training_.pruned.nodes == 1
 
 
 def test_everything_public_is_documented():
-    for cls in (tt.AIDRegressor, tt.CARTClassifier, tt.CARTRegressor, tt.THAIDClassifier, tt.Tree):
+    for cls in (
+        tt.AIDRegressor,
+        tt.C45Classifier,
+        tt.CARTClassifier,
+        tt.CARTRegressor,
+        tt.THAIDClassifier,
+        tt.Tree,
+    ):
         for name, member in inspect.getmembers(cls):
             if not name.startswith("_") and getattr(member, "__module__", "").startswith("thetatree"):
                 assert inspect.getdoc(member), f"{cls.__name__}.{name}"

@@ -1,4 +1,4 @@
-"""The printouts of AID and THAID against golden files; THETATREE_WRITE_GOLDEN=1 rewrites them."""
+"""The printouts of AID, C4.5 and THAID against golden files; THETATREE_WRITE_GOLDEN=1 rewrites them."""
 
 import os
 from pathlib import Path
@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from naive.play import with_a_gap
 from sklearn.datasets import load_iris
 
 import thetatree as tt
@@ -65,9 +66,19 @@ def thaid_many_classes():
     return tt.THAIDClassifier(max_leaf_nodes=3).fit(np.arange(30.0)[:, None], y)
 
 
+def c45():
+    return tt.C45Classifier().fit(*with_a_gap())
+
+
+def c45_weighted():
+    data = load_iris(as_frame=True)
+    model = tt.C45Classifier(class_weight={"setosa": 2.5}, pruning=None)
+    return model.fit(data.data, data.target_names[data.target])
+
+
 @pytest.mark.parametrize(
     "make",
-    [aid, aid_weighted, aid_one_group, thaid, thaid_delta, thaid_many_classes],
+    [c45, c45_weighted, aid, aid_weighted, aid_one_group, thaid, thaid_delta, thaid_many_classes],
     ids=lambda f: f.__name__,
 )
 def test_golden(make):
@@ -78,7 +89,7 @@ def test_golden(make):
     assert text == path.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("cls", [tt.AIDRegressor, tt.THAIDClassifier])
+@pytest.mark.parametrize("cls", [tt.AIDRegressor, tt.C45Classifier, tt.THAIDClassifier])
 def test_what_is_not_fitted_has_no_summary(cls):
     for method in ("summary", "summary_frame"):
         with pytest.raises(ValueError, match="not fitted"):

@@ -74,6 +74,8 @@ def _adapt(column: Column, feature: Feature, n_threads: int) -> NDArray[Any]:
         # The code after the last is on no split's list: it goes right, where growing put what is unlisted.
         unseen = len(feature.labels) if feature.unlisted else -1
         return match_codes(column.values, column.labels, feature.labels, unseen)
+    if column.kind == "category" and not column.labels:  # nothing is known of it
+        column = Column(column.name, "number", np.full(len(column.values), np.nan))
     if column.kind == "category":
         raise ValueError(
             f"column {column.name!r} holds text, but the tree was fitted on {feature.kind}s there: "

@@ -53,10 +53,11 @@ class HeldRows:
         count = held * (self.size / self.held)
         error = np.sqrt(count * (1 - self.theta) / self.theta)
         weighted = (count * class_weight).sum(axis=1)
+        stands_for = count.sum(axis=1) / np.maximum(held.sum(axis=1), 1e-300)
         return replace(
             tree,
             weighted_n_node_samples=_frozen(weighted),
-            n_node_samples=_frozen(np.rint(count.sum(axis=1)).astype(np.int64)),
+            n_node_samples=_frozen(np.rint(tree.n_node_samples * stands_for).astype(np.int64)),
             estimates=Estimates(
                 count=_frozen(count),
                 standard_error=_frozen(error),
