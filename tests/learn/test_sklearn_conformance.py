@@ -21,7 +21,14 @@ print(json.dumps([[r[key] for key in keys] for r in results], default=repr))
 """
 
 
-NAMES = ["AIDRegressor", "C45Classifier", "CARTClassifier", "CARTRegressor", "DecisionStrategy", "THAIDClassifier"]
+NAMES = [
+    "AIDRegressor",
+    "C45Classifier",
+    "CARTClassifier",
+    "CARTRegressor",
+    "DecisionStrategy",
+    "THAIDClassifier",
+]
 
 
 @pytest.mark.parametrize("name", NAMES)

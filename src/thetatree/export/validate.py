@@ -147,7 +147,7 @@ def _check_splits(arrays: Mapping[str, NDArray[Any]], features: Sequence[Feature
     )
     # What is missing is parted by the weights of the branches, so one of them needs some.
     owner = np.repeat(np.arange(len(kind)), n_children)
-    below = np.bincount(owner, arrays["weighted_n_node_samples"][arrays["child"]], len(kind))
+    below = np.bincount(owner, arrays["weighted_n_node_samples"][arrays["child"].astype(np.int64)], len(kind))
     _require(
         bool((below[~leaf][~one] > 0).all()), "a split parts missing values among branches without weight"
     )
