@@ -30,8 +30,8 @@ BUGS = [
     ("the last exhaustive partition is left out", "search.h", "const uint64_t end = (1ULL << bits) - 1;", "const uint64_t end = (1ULL << bits) - 2;"),
     ("depth limit off by one", "grow.cpp", "node.depth >= rules_.max_depth", "node.depth > rules_.max_depth"),
     ("a threshold on the wrong side", "grow.cpp", "return a <= middle && middle < b ? middle : a;", "return b;"),
-    ("routing sends equal values right", "route.cpp", "case SplitKind::threshold: return value <= tree.threshold[node] ? 0 : 1;", "case SplitKind::threshold: return value < tree.threshold[node] ? 0 : 1;"),
-    ("routing forgets the missing branch", "route.cpp", "if (missing) return tree.missing_branch[node];", "if (missing) return 1;"),
+    ("routing sends equal values right", "route_branch.h", "case SplitKind::threshold: return value <= tree.threshold[node] ? 0 : 1;", "case SplitKind::threshold: return value < tree.threshold[node] ? 0 : 1;"),
+    ("routing forgets the missing branch", "route_branch.h", "if (missing) return tree.missing_branch[node];", "if (missing) return 1;"),
     ("the median of the lower half", "absolute.cpp", "const double median = low == high ? high : low / 2 + high / 2;", "const double median = low - 1;"),
     ("best first takes the worst", "grow.cpp", "if (examine(0)) open.push({nodes_[0].decrease, 0});\n    for (int64_t leaves = 1; leaves < rules_.max_leaf_nodes && !open.empty(); ++leaves) {\n      const int64_t id = -open.top().second;", "if (examine(0)) open.push({nodes_[0].decrease, 0});\n    for (int64_t leaves = 1; leaves + 1 < rules_.max_leaf_nodes && !open.empty(); ++leaves) {\n      const int64_t id = -open.top().second;"),
     ("p2 of the node's loss", "worth.h", "demand(p2, p2 * root_loss);", "demand(p2, p2 * loss);"),
@@ -43,6 +43,20 @@ BUGS = [
     ("the first tier only", "grow.cpp", "if (best >= 0) return best;\n    }\n    return -1;\n  }\n\n  // Of all", "return best;\n    }\n    return -1;\n  }\n\n  // Of all"),
     ("an ordered cut one category short", "feature_search.cpp", "static_cast<size_t>(out_.best.code) + 1", "static_cast<size_t>(out_.best.code)"),
     ("a split without gain", "search.h", "limits_.positive_gain && !(decrease > kTie", "limits_.positive_gain && !(decrease >= -kTie"),
+    ("the average gain is not asked", "search_c45.cpp", "one.gain < average - kEpsilon", "one.gain < -kEpsilon"),
+    ("many values count in the average", "search_c45.cpp", "kMany = 0.3;", "kMany = 30;"),
+    ("a number pays for all its values", "search_c45.cpp", "std::log2(static_cast<double>(cuts))", "std::log2(static_cast<double>(levels.n))"),
+    ("the unknown is no outcome of a cut", "search_c45.cpp", "f_(low) - f_(high) - f_(levels.missing);", "f_(low) - f_(high);"),
+    ("a fifth of the cases beside a cut", "search_c45.cpp", "kShareOfCases = 0.1;", "kShareOfCases = 0.2;"),
+    ("one branch with enough cases is enough", "search_c45.cpp", "out.possible = enough >= 2;", "out.possible = enough >= 1;"),
+    ("the threshold is the value above the cut", "grow_c45.cpp", "split.threshold = values[split.code];", "split.threshold = values[above];"),
+    ("collapse only of what does worse", "grow_c45.cpp", "errors[id] < as_leaf - kNoWorse", "errors[id] < as_leaf + kNoWorse"),
+    ("parts of cases are not parted", "cases.cpp", "weight_of(i) * share[b]);", "weight_of(i));"),
+    ("pruning without slack", "prune_c45.cpp", "kSlack = 0.1;", "kSlack = 0;"),
+    ("the branch is not looked at", "prune_c45.cpp", "frame.as_leaf <= as_branch + kSlack && ", ""),
+    ("a raised branch keeps its errors", "prune_c45.cpp", "frame.as_tree = 0;\n    } else", "} else"),
+    ("groups are merged to the end", "groups_c45.h", "if (now >= 0 && better(now, best)) return;", ""),
+    ("asked rows are parted evenly", "route_fractional.cpp", "part * (weight_[*child] / all)", "part / static_cast<double>(last - first)"),
 ]  # fmt: skip
 
 
@@ -86,6 +100,7 @@ def caught_by(arguments: list[str]) -> str | None:
 def main() -> int:
     """Try every bug."""
     arguments = sys.argv[1:] or [
+        "tests/grow/test_c45_against_oracle.py",
         "tests/grow/test_surveys_against_oracle.py",
         "tests/grow/test_against_oracle.py",
     ]
