@@ -511,14 +511,14 @@ class PyRouter {
     return to_numpy(std::move(leaf));
   }
 
-  nb::tuple spread_rows(Vector<double> weight, int64_t n_rows, const std::vector<AnyArray>& arrays,
+  nb::tuple spread_rows(Vector<double> weight, int64_t n_rows, const std::vector<AnyArray>& arrays, bool all_nodes,
                         int n_threads) const {
-    return in_parts(weight, view_of(n_rows, arrays), n_threads);
+    return in_parts(weight, view_of(n_rows, arrays), all_nodes, n_threads);
   }
 
   nb::tuple spread_sparse(Vector<double> weight, Vector<int64_t> start, Vector<int32_t> column, AnyArray values,
-                          int n_threads) const {
-    return in_parts(weight, view_of(start, column, values), n_threads);
+                          bool all_nodes, int n_threads) const {
+    return in_parts(weight, view_of(start, column, values), all_nodes, n_threads);
   }
 
  private:
@@ -544,14 +544,14 @@ class PyRouter {
   }
 
   template <class Rows>
-  nb::tuple in_parts(const Vector<double>& weight, const Rows& rows, int n_threads) const {
+  nb::tuple in_parts(const Vector<double>& weight, const Rows& rows, bool all_nodes, int n_threads) const {
     if (weight.shape(0) != kind_.shape(0)) throw std::invalid_argument("one weight a node");
-    LeafParts parts;
+    RowParts parts;
     {
       nb::gil_scoped_release release;
-      parts = spread(view_, weight.data(), rows, n_threads);
+      parts = spread(view_, weight.data(), rows, all_nodes, n_threads);
     }
-    return nb::make_tuple(to_numpy(std::move(parts.start)), to_numpy(std::move(parts.leaf)),
+    return nb::make_tuple(to_numpy(std::move(parts.start)), to_numpy(std::move(parts.node)),
                           to_numpy(std::move(parts.part)));
   }
 
@@ -617,8 +617,9 @@ NB_MODULE(_kernel, m) {
                     Vector<int64_t>, Vector<int32_t>, Vector<int32_t>, Vector<int32_t>, Vector<uint8_t>>())
       .def("rows", &PyRouter::rows, "n_rows"_a, "arrays"_a, "n_threads"_a)
       .def("sparse", &PyRouter::sparse, "start"_a, "column"_a, "values"_a, "n_threads"_a)
-      .def("spread_rows", &PyRouter::spread_rows, "weight"_a, "n_rows"_a, "arrays"_a, "n_threads"_a)
-      .def("spread_sparse", &PyRouter::spread_sparse, "weight"_a, "start"_a, "column"_a, "values"_a, "n_threads"_a);
+      .def("spread_rows", &PyRouter::spread_rows, "weight"_a, "n_rows"_a, "arrays"_a, "all_nodes"_a, "n_threads"_a)
+      .def("spread_sparse", &PyRouter::spread_sparse, "weight"_a, "start"_a, "column"_a, "values"_a, "all_nodes"_a,
+           "n_threads"_a);
   m.def("grow_c45", &py_grow_c45, "columns"_a, "y"_a, "weight"_a.none(), "rules"_a);
   m.def("candidates_c45", &py_candidates_c45, "columns"_a, "y"_a, "weight"_a.none(), "rules"_a);
   m.def("error_limit", [](int rule, double confidence, double e, double n) {

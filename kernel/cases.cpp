@@ -34,7 +34,8 @@ std::vector<Cases> Divider::divide(const BranchSplit& split, const Cases& cases)
       ++count[branch_[i]];
     }
   });
-  return count.back() == 0 ? sort_in_place(cases, count) : with_parts(split, cases, count);
+  parted_ = count.back() > 0;
+  return parted_ ? with_parts(split, cases, count) : sort_in_place(cases, count);
 }
 
 // Nothing is missing: a stable counting sort, after which each branch is a range of the same store.

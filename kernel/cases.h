@@ -69,11 +69,15 @@ class Divider {
   // are spread by split.share. The given cases may change places within their store.
   std::vector<Cases> divide(const BranchSplit& split, const Cases& cases);
 
+  // Whether a case was missing, the last time.
+  bool parted() const { return parted_; }
+
  private:
   std::vector<Cases> sort_in_place(const Cases& cases, const std::vector<int64_t>& count);
   std::vector<Cases> with_parts(const BranchSplit& split, const Cases& cases, const std::vector<int64_t>& count);
 
   const Columns& columns_;
+  bool parted_ = false;
   std::vector<int32_t> branch_;
   std::vector<uint32_t> rows_;
   std::vector<double> weights_;

@@ -34,7 +34,12 @@ class Router:
         self, start: NDArray[np.int64], column: NDArray[np.int32], values: NDArray[Any], n_threads: int
     ) -> NDArray[np.int64]: ...
     def spread_rows(
-        self, weight: NDArray[np.float64], n_rows: int, arrays: list[NDArray[Any]], n_threads: int
+        self,
+        weight: NDArray[np.float64],
+        n_rows: int,
+        arrays: list[NDArray[Any]],
+        all_nodes: bool,
+        n_threads: int,
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]: ...
     def spread_sparse(
         self,
@@ -42,6 +47,7 @@ class Router:
         start: NDArray[np.int64],
         column: NDArray[np.int32],
         values: NDArray[Any],
+        all_nodes: bool,
         n_threads: int,
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]: ...
 

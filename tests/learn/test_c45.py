@@ -680,20 +680,23 @@ def test_one_class():
     assert model.predict_proba([[5.0]]).tolist() == [[1.0]]
 
 
-def test_a_deep_tree():
-    """Thousands of levels: nothing recurses."""
-    n = 6000
-    x = np.arange(n, dtype=float).reshape(-1, 1)
-    y = np.arange(n) % 2
-    options = {"min_samples_leaf": 1, "mdl": False, "collapse": False, "max_depth": 5000}
-    frame = pd.DataFrame({"n": x[:, 0]})
-    weight = 2.0 ** -np.minimum(np.arange(n) // 8, 900)
-    model = tt.C45Classifier(**options, criterion="gain", pruning=None).fit(frame, y, weight * 2.0**60)
-    assert model.get_depth() >= 2
+def test_a_tree_5_000_levels_deep(tmp_path):
+    """With labels that alternate the best cut sets one row apart, where that is cases enough."""
+    n = 5_001
+    x, y = np.arange(n, dtype=float)[:, None], np.arange(n) % 2
+    model = tt.C45Classifier(mdl=False).fit(x, y, sample_weight=np.full(n, 100.0))
+    assert model.get_depth() >= 4_990
+    assert model.score(x, y) == 1.0
+    model.save(tmp_path / "deep.json")
+    assert tt.load(tmp_path / "deep.json").tree_ == model.tree_ == pickle.loads(pickle.dumps(model)).tree_
     assert len(model.tree_.rules()) == model.get_n_leaves()
+    assert model.summary().count("\n") > 10_000
+    nothing = np.full((1, 1), np.nan)
+    assert model.predict_proba(nothing)[0] == pytest.approx(model.tree_.values[0])
+    assert model.tree_.decision_path(nothing).sum() == model.tree_.node_count
 
 
-def test_the_exports_and_the_tree_agree_on_parts_after_pruning(gappy):
+def test_cut_at_a_node(gappy):
     frame, y = gappy
     tree = tt.C45Classifier(pruning=None).fit(frame, y).tree_
     cut = tree.prune(at=[int(tree.child[0])])

@@ -61,15 +61,22 @@ def route_rows(tree: Tree, rows: Rows, n_jobs: int | None) -> NDArray[np.int64]:
 
 def part_rows(tree: Tree, rows: Rows, n_jobs: int | None) -> Parts:
     """Return all leaves of each row."""
-    if not tree.fractional:
-        leaf = route_rows(tree, rows, n_jobs)
-        return Parts(np.arange(len(leaf) + 1), leaf, np.ones(len(leaf)))
+    if tree.fractional:
+        return Parts(*_spread(tree, rows, n_jobs, all_nodes=False))
+    leaf = route_rows(tree, rows, n_jobs)
+    return Parts(np.arange(len(leaf) + 1), leaf, np.ones(len(leaf)))
+
+
+def _spread(
+    tree: Tree, rows: Rows, n_jobs: int | None, *, all_nodes: bool
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """Return where each row begins in the other two: the leaves (or all nodes) it reaches, and its parts."""
     threads, weight = n_threads(n_jobs), tree.weighted_n_node_samples
     sparse = _sparse(tree, rows)
     if sparse is None:
         columns = routing_arrays(rows, tree.features, threads)
-        return Parts(*tree.router.spread_rows(weight, rows.n_rows, columns, threads))
-    return Parts(*tree.router.spread_sparse(weight, *sparse, threads))
+        return tree.router.spread_rows(weight, rows.n_rows, columns, all_nodes, threads)
+    return tree.router.spread_sparse(weight, *sparse, all_nodes, threads)
 
 
 def _sparse(
@@ -91,27 +98,18 @@ def _sparse(
     return sparse.indptr.astype(np.int64), sparse.indices.astype(np.int32), sparse.data
 
 
-def path_matrix(tree: Tree, parts: Parts) -> sp.csr_matrix:
-    """Return the nodes on the ways to each row's leaves, as a sparse indicator matrix."""
-    used, which = np.unique(parts.leaf, return_inverse=True)
+def path_matrix(tree: Tree, rows: Rows, n_jobs: int | None) -> sp.csr_matrix:
+    """Return the nodes that each row passes, wholly or in part, as a sparse indicator matrix."""
+    shape = (rows.n_rows, tree.node_count)
+    if tree.fractional:
+        start, nodes, _ = _spread(tree, rows, n_jobs, all_nodes=True)
+        return sp.csr_matrix((np.ones(len(nodes), dtype=np.int64), nodes, start), shape=shape)
+    used, which = np.unique(route_rows(tree, rows, n_jobs), return_inverse=True)
     paths = [_path(tree, int(leaf)) for leaf in used]
-    ways = sp.csr_matrix(
-        (
-            np.ones(sum(map(len, paths)), dtype=np.int64),
-            np.concatenate(paths),
-            np.cumsum([0, *map(len, paths)]),
-        ),
-        shape=(len(used), tree.node_count),
-    )
-    if len(which) == parts.n_rows:
-        return sp.csr_matrix(ways[which])
-    ends = sp.csr_matrix(
-        (np.ones(len(which), dtype=np.int64), which, parts.start), shape=(parts.n_rows, len(used))
-    )
-    passed = sp.csr_matrix(ends @ ways)
-    passed.sort_indices()
-    passed.data[:] = 1  # a node is passed once, however many leaves below it are reached
-    return passed
+    lengths = np.array([len(path) for path in paths], dtype=np.int64)
+    start = np.concatenate([[0], np.cumsum(lengths[which])])
+    nodes = np.concatenate([paths[i] for i in which])
+    return sp.csr_matrix((np.ones(len(nodes), dtype=np.int64), nodes, start), shape=shape)
 
 
 def _path(tree: Tree, leaf: int) -> NDArray[np.int64]:

@@ -343,7 +343,7 @@ class Tree:
         """Return which nodes each row passes that has been read already."""
         from thetatree.tree.routing import path_matrix
 
-        return path_matrix(self, self.part_rows(rows, n_jobs))
+        return path_matrix(self, rows, n_jobs)
 
     # ---- what it says
 
