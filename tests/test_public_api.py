@@ -163,7 +163,7 @@ def test_the_public_names():
     assert sorted(dir(tt)) == NAMES
     for name in NAMES:
         assert getattr(tt, name) is not None
-    names = "DecisionStrategy binomial_p cross_validate search segments upper_error wilson"
+    names = "DecisionStrategy binomial_p compare cross_validate search segments upper_error wilson"
     assert tt.judge.__all__ == names.split()
     targets = "c dot java json onnx python sklearn sql text"
     assert tt.export.__all__ == [f"to_{name}" for name in targets.split()]
