@@ -88,16 +88,12 @@ __attribute__((target("arch=x86-64-v4"))) void bin_by_masks(const double* coarse
     bins[i] = values[i] == values[i] ? static_cast<uint8_t>(16 * high + low) : missing;
   }
 }
-
-const bool kHasMasks = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-                       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-                       __builtin_cpu_supports("avx512cd");
 #endif
 
 template <class T>
 void bin_values(const T* coarse, const T* fine, const T* values, int64_t n, uint8_t missing, uint8_t* bins) {
 #if THETATREE_X86_CLONES
-  if (kHasMasks) return bin_by_masks(coarse, fine, values, n, missing, bins);
+  if (has_x86_64_v4()) return bin_by_masks(coarse, fine, values, n, missing, bins);
 #endif
   bin_plainly(coarse, fine, values, n, missing, bins);
 }

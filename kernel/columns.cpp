@@ -7,51 +7,16 @@
 
 #include "bins.h"
 #include "isa.h"
+#include "pack.h"
 #include "parallel.h"
 #include "rank.h"
 
 namespace thetatree {
 namespace {
 
-constexpr int64_t kTile = 64;          // rows and columns of a packing tile
-constexpr int64_t kSampleRows = 1024;  // looked at before a column is taken for a binary one
-constexpr int64_t kGroup = 8;          // columns gathered together: a cache line of float64
-
-// Eight bytes of 0 or 1 become eight bits, the first byte the lowest bit.
-uint64_t eight_bits(const uint8_t* bytes) {
-  uint64_t eight;
-  std::memcpy(&eight, bytes, 8);
-  return (eight * 0x0102040810204080ULL) >> 56;
-}
-
-uint64_t pack_word(const uint8_t* bytes) {
-  uint64_t word = 0;
-  for (int i = 0; i < 8; ++i) word |= eight_bits(bytes + 8 * i) << (8 * i);
-  return word;
-}
-
-// One row of up to 64 adjacent values; `other` collects columns that hold anything but 0 and 1.
-template <class T>
-THETATREE_CLONES void read_adjacent(const T* values, int64_t n, uint8_t* bytes, uint8_t* other) {
-  for (int64_t j = 0; j < n; ++j) {
-    const T value = values[j];
-    bytes[j] = value == T(1);
-    other[j] |= (value != T(0)) & (value != T(1));
-  }
-}
-
-#define THETATREE_INSTANCE(T) template void read_adjacent<T>(const T*, int64_t, uint8_t*, uint8_t*);
-THETATREE_INSTANCE(float)
-THETATREE_INSTANCE(double)
-THETATREE_INSTANCE(int8_t)
-THETATREE_INSTANCE(uint8_t)
-THETATREE_INSTANCE(int16_t)
-THETATREE_INSTANCE(uint16_t)
-THETATREE_INSTANCE(int32_t)
-THETATREE_INSTANCE(uint32_t)
-THETATREE_INSTANCE(int64_t)
-THETATREE_INSTANCE(uint64_t)
-#undef THETATREE_INSTANCE
+constexpr int64_t kSampleRows = 128;  // looked at before a column is taken for a binary one
+constexpr int64_t kPackRows = 1 << 12;
+constexpr int64_t kGroup = 8;         // columns gathered together: a cache line of float64
 
 template <class T>
 THETATREE_CLONES bool infinite_among(const T* values, int64_t n) {
@@ -63,18 +28,35 @@ THETATREE_CLONES bool infinite_among(const T* values, int64_t n) {
 template bool infinite_among<float>(const float*, int64_t);
 template bool infinite_among<double>(const double*, int64_t);
 
-// True where the columns stand side by side in memory and are aligned, as in a C-ordered matrix.
-bool adjacent(const std::vector<View>& views, const std::vector<int64_t>& features, int64_t from,
-              int64_t n) {
+// How many columns from this one on stand side by side in memory and are aligned, as in a C-ordered matrix.
+int64_t n_adjacent(const std::vector<View>& views, const std::vector<int64_t>& features, int64_t from) {
   const View& first = views[features[from]];
   const int64_t size = size_of(first.type);
-  if (reinterpret_cast<uintptr_t>(first.data) % size != 0 || first.stride % size != 0) return false;
-  for (int64_t j = 1; j < n; ++j) {
-    const View& view = views[features[from + j]];
-    if (view.type != first.type || view.stride != first.stride || view.data != first.data + j * size)
-      return false;
+  if (reinterpret_cast<uintptr_t>(first.data) % size != 0 || first.stride % size != 0) return 1;
+  int64_t n = 1;
+  for (; from + n < static_cast<int64_t>(features.size()); ++n) {
+    const View& view = views[features[from + n]];
+    if (view.type != first.type || view.stride != first.stride || view.data != first.data + n * size) break;
   }
-  return true;
+  return n;
+}
+
+// Up to 64 columns that stand apart, as one word a row.
+void pack_apart(const std::vector<View>& views, const std::vector<int64_t>& features, int64_t from, int64_t n,
+                int64_t begin, int64_t end, uint64_t* out, int64_t width, uint64_t& other) {
+  for (int64_t i = begin; i < end; ++i) out[i * width] = 0;
+  for (int64_t j = 0; j < n; ++j) {
+    const View& view = views[features[from + j]];
+    with_type(view.type, [&]<class T>() {
+      bool strange = false;
+      for (int64_t i = begin; i < end; ++i) {
+        const T value = view.at<T>(i);
+        out[i * width] |= static_cast<uint64_t>(value == T(1)) << j;
+        strange |= (value != T(0)) & (value != T(1));
+      }
+      other |= static_cast<uint64_t>(strange) << j;
+    });
+  }
 }
 
 bool looks_binary(const View& view, int64_t n_rows) {
@@ -139,50 +121,28 @@ void Columns::pack(const std::vector<int64_t>& features, const std::vector<View>
   const int64_t first_word = words_per_row_;
   const int64_t new_words = (n + 63) / 64;
   const int64_t width = first_word + new_words;
-  std::vector<uint64_t> words(n_rows_ * width);
+  Unwritten<uint64_t> words;
+  words.resize(n_rows_ * width);
   const int64_t old_width = words_per_row_;
-  std::vector<std::vector<uint8_t>> others(std::max(1, n_threads_), std::vector<uint8_t>(new_words * 64));
-  const int64_t chunk = 1 << 14;
-  parallel_chunks(n_threads_, n_rows_, chunk, [&](int64_t begin, int64_t end, int thread) {
+  const bool side_by_side = n_adjacent(views, features, 0) == n;
+  const View& first = views[features[0]];
+  std::vector<std::vector<uint64_t>> others(std::max(1, n_threads_), std::vector<uint64_t>(new_words));
+  parallel_chunks(n_threads_, n_rows_, kPackRows, [&](int64_t begin, int64_t end, int thread) {
     for (int64_t i = begin; i < end; ++i)
       std::copy_n(words_.data() + i * old_width, old_width, words.data() + i * width);
-    alignas(64) uint8_t tile[kTile][64];
-    for (int64_t w = 0; w < new_words; ++w) {
-      const int64_t from = w * 64, count = std::min<int64_t>(64, n - from);
-      uint8_t* other = others[thread].data() + from;
-      const bool side_by_side = adjacent(views, features, from, count);
-      std::memset(tile, 0, sizeof(tile));
-      for (int64_t row = begin; row < end; row += kTile) {
-        const int64_t rows = std::min(kTile, end - row);
-        if (side_by_side) {
-          const View& view = views[features[from]];
-          with_type(view.type, [&]<class T>() {
-            for (int64_t i = 0; i < rows; ++i)
-              read_adjacent(reinterpret_cast<const T*>(view.data + (row + i) * view.stride), count, tile[i],
-                            other);
-          });
-        } else {
-          for (int64_t j = 0; j < count; ++j) {
-            const View& view = views[features[from + j]];
-            with_type(view.type, [&]<class T>() {
-              for (int64_t i = 0; i < rows; ++i) {
-                const T value = view.at<T>(row + i);
-                tile[i][j] = value == T(1);
-                other[j] |= (value != T(0)) & (value != T(1));
-              }
-            });
-          }
-        }
-        for (int64_t i = 0; i < rows; ++i) words[(row + i) * width + first_word + w] = pack_word(tile[i]);
-      }
-    }
+    uint64_t* const out = words.data() + first_word;
+    if (side_by_side)
+      return pack_rows(first.type, first.data, first.stride, begin, end, n, out, width, others[thread].data());
+    for (int64_t w = 0; w < new_words; ++w)
+      pack_apart(views, features, w * 64, std::min<int64_t>(64, n - w * 64), begin, end, out + w, width,
+                 others[thread][w]);
   });
-  words_.swap(words);
+  words_ = std::move(words);
   words_per_row_ = width;
   slot_feature_.resize(width * 64, -1);
   for (int64_t j = 0; j < n; ++j) {
     bool good = true;
-    for (const auto& other : others) good = good && !other[j];
+    for (const auto& other : others) good = good && !(other[j / 64] >> (j % 64) & 1);
     is_binary[features[j]] = good;
     if (!good) continue;
     Column& column = columns_[base + features[j]];

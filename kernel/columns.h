@@ -27,19 +27,21 @@ enum class Store : uint8_t { packed, u8, u16, u32, binned, sparse };
 
 constexpr int kMostBins = 255;  // in a byte, with one code left for missing values
 
-// Bytes that nobody has written yet: the threads that fill them are the first to touch their pages.
-class Bytes {
+// Memory that nobody has written yet: the threads that fill it are the first to touch its pages.
+template <class T>
+class Unwritten {
  public:
-  using value_type = uint8_t;
-  void resize(int64_t n) { data_.reset(new uint8_t[static_cast<size_t>(n)]); }
-  uint8_t* data() { return data_.get(); }
-  const uint8_t* data() const { return data_.get(); }
-  uint8_t& operator[](int64_t i) { return data_[i]; }
-  uint8_t operator[](int64_t i) const { return data_[i]; }
+  using value_type = T;
+  void resize(int64_t n) { data_.reset(new T[static_cast<size_t>(n)]); }
+  T* data() { return data_.get(); }
+  const T* data() const { return data_.get(); }
+  T& operator[](int64_t i) { return data_[i]; }
+  T operator[](int64_t i) const { return data_[i]; }
 
  private:
-  std::unique_ptr<uint8_t[]> data_;
+  std::unique_ptr<T[]> data_;
 };
+using Bytes = Unwritten<uint8_t>;
 
 struct Column {
   Kind kind = Kind::number;
@@ -124,7 +126,7 @@ class Columns {
   int n_threads_;
   int most_bins_;
   std::vector<Column> columns_;
-  std::vector<uint64_t> words_;
+  Unwritten<uint64_t> words_;
   int64_t words_per_row_ = 0;
   std::vector<int32_t> slot_feature_;
   SparseRows sparse_;

@@ -3,69 +3,94 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstring>
 #include <utility>
 
+#include "isa.h"
 #include "parallel.h"
 
 namespace thetatree {
 namespace {
 
+// Four words, which counters take at once where a row has as many.
+typedef uint64_t Quad __attribute__((vector_size(32)));
+
+inline bool any(const uint64_t& word) { return word != 0; }
+inline bool any(const Quad& words) { return (words[0] | words[1] | words[2] | words[3]) != 0; }
+inline uint64_t word_of(const uint64_t& word, int) { return word; }
+inline uint64_t word_of(const Quad& words, int i) { return words[i]; }
+
 // Counts set bits by position: carry-save adders turn sixteen rows into one carry, whose own counter
-// has one word per binary digit, so a row costs about six instructions for 64 columns.
+// has one word per binary digit, so a row costs about six instructions for 64 or 256 columns.
+template <class Word>
 class BitCounter {
  public:
-  void add16(const uint64_t* w) {
-    uint64_t twos[8], fours[4], eights[2];
-    for (int i = 0; i < 8; ++i) twos[i] = carry(ones_, w[2 * i], w[2 * i + 1]);
-    for (int i = 0; i < 4; ++i) fours[i] = carry(twos_, twos[2 * i], twos[2 * i + 1]);
-    for (int i = 0; i < 2; ++i) eights[i] = carry(fours_, fours[2 * i], fours[2 * i + 1]);
-    uint64_t up = carry(eights_, eights[0], eights[1]);
-    for (int i = 0; up; ++i) {
-      const uint64_t next = high_[i] & up;
+  void add16(const Word* w) {
+    Word twos[8], fours[4], eights[2], up;
+    for (int i = 0; i < 8; ++i) carry(ones_, w[2 * i], w[2 * i + 1], twos[i]);
+    for (int i = 0; i < 4; ++i) carry(twos_, twos[2 * i], twos[2 * i + 1], fours[i]);
+    for (int i = 0; i < 2; ++i) carry(fours_, fours[2 * i], fours[2 * i + 1], eights[i]);
+    carry(eights_, eights[0], eights[1], up);
+    for (int i = 0; any(up); ++i) {
+      const Word next = high_[i] & up;
       high_[i] ^= up;
       up = next;
+      n_high_ = std::max(n_high_, i + 1);
     }
   }
+  // Adds to the counts of 64 columns a word.
   void finish(uint32_t* counts) const {
-    expand(ones_, 0, counts);
-    expand(twos_, 1, counts);
-    expand(fours_, 2, counts);
-    expand(eights_, 3, counts);
-    for (int i = 0; i < kHigh; ++i) expand(high_[i], i + 4, counts);
+    constexpr int kWords = sizeof(Word) / sizeof(uint64_t);
+    for (int i = 0; i < kWords; ++i, counts += 64) {
+      expand(word_of(ones_, i), 0, counts);
+      expand(word_of(twos_, i), 1, counts);
+      expand(word_of(fours_, i), 2, counts);
+      expand(word_of(eights_, i), 3, counts);
+      for (int digit = 0; digit < n_high_; ++digit) expand(word_of(high_[digit], i), digit + 4, counts);
+    }
   }
 
  private:
   static constexpr int kHigh = 29;  // sixteens up to 2^32 rows
-  static uint64_t carry(uint64_t& sum, uint64_t a, uint64_t b) {
-    const uint64_t half = sum ^ a;
-    const uint64_t up = (sum & a) | (half & b);
+  static void carry(Word& sum, const Word& a, const Word& b, Word& up) {
+    const Word half = sum ^ a;
+    up = (sum & a) | (half & b);
     sum = half ^ b;
-    return up;
   }
   static void expand(uint64_t word, int shift, uint32_t* counts) {
     for (; word; word &= word - 1) counts[std::countr_zero(word)] += 1u << shift;
   }
-  uint64_t ones_ = 0, twos_ = 0, fours_ = 0, eights_ = 0;
-  std::array<uint64_t, kHigh> high_{};
+  Word ones_{}, twos_{}, fours_{}, eights_{};
+  Word high_[kHigh]{};
+  int n_high_ = 0;
 };
 
-// Set bits of rows[begin, end), by slot.
-void count_bits(const Columns& columns, const uint32_t* rows, int64_t begin, int64_t end, uint32_t* counts) {
-  const int64_t width = columns.words_per_row();
-  const uint64_t* words = columns.words();
-  std::vector<BitCounter> counters(width);
-  uint64_t block[16];
-  for (int64_t i = begin; i < end; i += 16) {
-    const int64_t n = std::min<int64_t>(16, end - i);
-    const uint64_t* row[16];
-    for (int64_t j = 0; j < n; ++j) row[j] = words + rows[i + j] * width;
-    for (int64_t w = 0; w < width; ++w) {
-      for (int64_t j = 0; j < n; ++j) block[j] = row[j][w];
-      for (int64_t j = n; j < 16; ++j) block[j] = 0;
-      counters[w].add16(block);
-    }
+// Set bits of the words at `words` + row * width, for as many columns as Word has bits.
+template <class Word>
+THETATREE_CLONES void count_words(const uint64_t* words, int64_t width, const uint32_t* rows, int64_t n,
+                                  uint32_t* counts) {
+  constexpr int64_t kAhead = 32;
+  BitCounter<Word> counter;
+  Word block[16];
+  for (int64_t i = 0; i < n; i += 16) {
+    const int64_t some = std::min<int64_t>(16, n - i);
+    if (i + kAhead + 16 <= n)
+      for (int64_t j = 0; j < 16; ++j) __builtin_prefetch(words + rows[i + kAhead + j] * width);
+    for (int64_t j = 0; j < some; ++j) std::memcpy(&block[j], words + rows[i + j] * width, sizeof(Word));
+    for (int64_t j = some; j < 16; ++j) block[j] = Word{};
+    counter.add16(block);
   }
-  for (int64_t w = 0; w < width; ++w) counters[w].finish(counts + w * 64);
+  counter.finish(counts);
+}
+template void count_words<uint64_t>(const uint64_t*, int64_t, const uint32_t*, int64_t, uint32_t*);
+template void count_words<Quad>(const uint64_t*, int64_t, const uint32_t*, int64_t, uint32_t*);
+
+// Set bits of these rows, by slot.
+void count_bits(const Columns& columns, const uint32_t* rows, int64_t n, uint32_t* counts) {
+  const int64_t width = columns.words_per_row();
+  int64_t w = 0;
+  for (; w + 4 <= width; w += 4) count_words<Quad>(columns.words() + w, width, rows, n, counts + w * 64);
+  for (; w < width; ++w) count_words<uint64_t>(columns.words() + w, width, rows, n, counts + w * 64);
 }
 
 void tally_packed_counts(const Columns& columns, const NodeRows& node, int n_threads,
@@ -78,7 +103,7 @@ void tally_packed_counts(const Columns& columns, const NodeRows& node, int n_thr
     if (n == 0) continue;
     std::vector<uint32_t> counts(slots * std::max(1, n_threads));
     parallel_chunks(n_threads, n, chunk, [&](int64_t begin, int64_t end, int thread) {
-      count_bits(columns, node.rows, first + begin, first + end, counts.data() + thread * slots);
+      count_bits(columns, node.rows + first + begin, end - begin, counts.data() + thread * slots);
     });
     for (int t = 0; t < n_threads; ++t)
       for (int64_t s = 0; s < slots; ++s) {

@@ -335,6 +335,7 @@ double Worker::place_threshold(const Node& node, int64_t feature, const FeatureS
   if (split.kind != SplitKind::threshold) return kUndefined;
   if (split.placed) return split.threshold;
   const Column& column = columns_.column(feature);
+  if (column.store == Store::packed) return 0.5;
   const bool binned = column.store == Store::binned;
   uint32_t low = 0, high = column.levels;
   double below = kUndefined, above = kUndefined;
@@ -477,6 +478,12 @@ void Worker::mark(const Node& node, const Column& column, GoesLeft goes_left) {
     case Store::u8: return fill([codes = column.codes8.data()](uint32_t row) -> uint32_t { return codes[row]; });
     case Store::u16: return fill([codes = column.codes16.data()](uint32_t row) -> uint32_t { return codes[row]; });
     case Store::u32: return fill([codes = column.codes32.data()](uint32_t row) { return codes[row]; });
+    case Store::packed: {
+      const uint64_t* words = columns_.words() + (column.slot >> 6);
+      return fill([words, width = columns_.words_per_row(), shift = column.slot & 63](uint32_t row) -> uint32_t {
+        return words[row * width] >> shift & 1;
+      });
+    }
     default: return fill([&](uint32_t row) { return columns_.code(feature, row); });
   }
 }

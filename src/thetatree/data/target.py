@@ -65,13 +65,13 @@ def _classes(values: NDArray[Any]) -> tuple[NDArray[np.int32], NDArray[Any]]:
             f"Input y contains NaN: the label of row {int(np.argmax(missing))} is missing; "
             f"drop the rows without a label ({int(missing.sum())} of {len(values)})"
         )
-    check_classification_targets(values)
     if values.dtype.kind in "iub" and len(values) and values.min() >= 0 and values.max() < 256:
         small = values.astype(np.uint8, copy=False)
         present = np.flatnonzero(np.bincount(small.astype(np.intp, copy=False), minlength=1))
         to = np.zeros(256, dtype=np.int32)
         to[present] = np.arange(len(present), dtype=np.int32)
         return to[small], present.astype(values.dtype)
+    check_classification_targets(values)
     classes, codes = np.unique(values, return_inverse=True)
     return codes.astype(np.int32), classes
 
