@@ -7,6 +7,7 @@
 #include "absolute.h"
 #include "binned_search.h"
 #include "ordering.h"
+#include "screen.h"
 #include "value_order.h"
 
 namespace thetatree {
@@ -295,12 +296,7 @@ class FeatureSearcher {
   }
 
   void stream_binned() {
-    if (node_.lists) {
-      const uint32_t* list = node_.lists->list(feature_);
-      const int64_t n = node_.rows->n;
-      if (list[0] >> 16 == list[n - 1] >> 16) return;  // one value, or all missing
-      if (node_.rows->measure == Measure::counts) return stream_list(list);
-    }
+    if (node_.lists) return stream_list();
     order_binned(node_, feature_, scratch_);
     stream_sorted(kMissingItem);
     if (!out_.best.valid || out_.best.known_apart) return;
@@ -308,32 +304,62 @@ class FeatureSearcher {
     place(value_of_item(cut[0]), value_of_item(cut[1]));
   }
 
-  // Whole counts of a list's items.
-  void stream_list(const uint32_t* list) {
+  void stream_list() {
     const NodeRows& rows = *node_.rows;
     const ValueLists& lists = *node_.lists;
+    const uint32_t* list = lists.list(feature_);
+    if (list[0] >> 16 == list[rows.n - 1] >> 16) return;  // one value, or all missing
     tally_.missing.assign(rows.stride(), 0.0);
     int64_t n_known = rows.n;
-    for (; list[n_known - 1] >> 16 == ValueLists::kMissing; --n_known) {
-      tally_.missing[0] += 1;
-      tally_.missing[1 + lists.class_of(list[n_known - 1])] += 1;
-    }
+    for (; list[n_known - 1] >> 16 == ValueLists::kMissing; --n_known)
+      rows.add(lists.position(list[n_known - 1]), lists.class_of(list[n_known - 1]), tally_.missing.data());
     split_known(rows, tally_);
-    Crit crit(node_.totals);
-    auto scanner = make_scanner(crit);
-    std::vector<double>& prefix = scratch_.prefix;
-    prefix.assign(rows.stride(), 0.0);
-    for (int64_t i = 0; i < n_known; ++i) {
-      prefix[1 + lists.class_of(list[i])] += 1;
-      if (i + 1 < n_known && list[i] >> 16 == list[i + 1] >> 16) continue;
-      prefix[0] = static_cast<double>(i + 1);
-      const uint32_t code = list[i] >> 16;
-      if (i + 1 == n_known) scanner.known_apart(i, code);
-      else scanner.cut(i, code, prefix.data());
-    }
+    if (rows.measure == Measure::counts) scan_list<Measure::counts>(list, n_known);
+    else if (rows.measure == Measure::weights) scan_list<Measure::weights>(list, n_known);
+    else scan_list<Measure::sums>(list, n_known);
     if (!out_.best.valid || out_.best.known_apart) return;
     const uint32_t* cut = list + out_.best.cut;
     place(value_at(lists.position(cut[0])), value_at(lists.position(cut[1])));
+  }
+
+  template <Measure kMeasure>
+  void scan_list(const uint32_t* list, int64_t n_known) {
+    const NodeRows& rows = *node_.rows;
+    const ValueLists& lists = *node_.lists;
+    Crit crit(node_.totals);
+    auto scanner = make_scanner(crit);
+    const bool screened = Screen<Crit>::kUseful && n_known == rows.n && bounds_.direction == 0;
+    Screen<Crit> screen(node_.totals, rows, scratch_);
+    screen.need(scanner.needed(floor_));
+    std::vector<double>& prefix = scratch_.prefix;
+    prefix.assign(rows.stride(), 0.0);
+    for (int64_t i = 0; i < n_known; ++i) {
+      const uint32_t item = list[i];
+      const int k = kMeasure == Measure::sums ? 0 : lists.class_of(item);
+      double w = 1, wy = 0;
+      if constexpr (kMeasure == Measure::counts) {
+        prefix[1 + k] += 1;
+      } else {
+        const int64_t position = lists.position(item);
+        if (!rows.weight.empty()) w = rows.weight[position];
+        if constexpr (kMeasure == Measure::sums) {
+          wy = w * rows.y[position];
+          prefix[1] += w;
+          prefix[2] += wy;
+        } else {
+          prefix[1 + k] += w;
+        }
+      }
+      screen.add(k, w, wy);
+      if (i + 1 < n_known && item >> 16 == list[i + 1] >> 16) continue;
+      prefix[0] = static_cast<double>(i + 1);
+      if (i + 1 == n_known) {
+        scanner.known_apart(i, item >> 16);
+      } else if (!screened || screen.passes()) {
+        scanner.cut(i, item >> 16, prefix.data());
+        screen.need(scanner.needed(floor_));
+      }
+    }
   }
 
   double value_at(int64_t position) const { return column_.raw.number(node_.rows->rows[position]); }

@@ -60,6 +60,9 @@ inline double threshold_between(double low, double high) {
 // Whether this criterion's best cut may be found from tallies of bins.
 bool bounds_bins(Criterion criterion);
 
+// Whether the first part of this criterion's score tells which of two splits is better.
+inline bool has_one_score(Criterion criterion) { return criterion != Criterion::theta; }
+
 // The best score that a binned number reaches between two bins of a node whose bytes are tallied; -inf if there is no
 // such cut, or the feature is not searched so.
 double search_boundaries(const NodeView& node, const SearchRules& rules, int64_t feature, int direction,
@@ -67,7 +70,7 @@ double search_boundaries(const NodeView& node, const SearchRules& rules, int64_t
 
 // `direction` is the feature's monotonic constraint; `sparse_at` the feature's place among the touched
 // sparse columns (sparse features only). A binned feature whose best score is below `floor` may give a lesser
-// candidate than its best.
+// candidate than its best, or none.
 FeatureSplit search_feature(const NodeView& node, const SearchRules& rules, int64_t feature, int direction,
                             int64_t sparse_at, TallyScratch& scratch, double floor);
 

@@ -104,6 +104,9 @@ class Scanner {
     apart_ = false;
   }
 
+  // What a cut has to reach, or come near to, if it is to count.
+  double needed(double floor) const { return best_.valid && best_.score.value > floor ? best_.score.value : floor; }
+
  private:
   bool is_sum_of_y(int i) const { return std::is_base_of_v<RegressionCriterion, Crit> && i == 2; }
 

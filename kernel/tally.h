@@ -65,6 +65,7 @@ struct TallyScratch {
   std::vector<WidePair> pairs;
   std::vector<uint16_t> class_of;
   std::vector<double> bins, prefix;  // binned search
+  std::vector<double> x_log2_x;      // by x
   Levels levels;
 };
 

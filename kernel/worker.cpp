@@ -246,12 +246,19 @@ void Worker::tally(Node& node, int n_threads) {
   if (node.tally) return;
   node.tally = std::make_unique<NodeTally>();
   if (columns_.words_per_row() > 0) tally_packed(columns_, view_, n_threads, node.tally->packed);
-  if (growth_.table && view_.n >= rules_.binned_from)
-    tally_bytes(*growth_.table, view_, n_threads, node.tally->bytes);
+  if (counts_bins(node)) tally_bytes(*growth_.table, view_, n_threads, node.tally->bytes);
 }
 
+// Lists cost a sort, which pays where there are levels enough below; else bins are counted, if there are rows enough.
 bool Worker::keeps_lists(const Node& node) const {
-  return in_order_ && growth_.has_binned && rules_.max_features <= 0 && node.size() <= rules_.listed_to;
+  constexpr int64_t kLevels = 3;
+  if (!in_order_ || !growth_.has_binned || rules_.max_features > 0 || node.size() > rules_.listed_to) return false;
+  return lists_.covers(node.first, node.last) || rules_.max_depth < 0 || rules_.max_depth - node.depth >= kLevels ||
+         !growth_.table || node.size() < rules_.binned_from;
+}
+
+bool Worker::counts_bins(const Node& node) const {
+  return growth_.table && node.size() >= rules_.binned_from && !keeps_lists(node);
 }
 
 void Worker::search(Node& node, const std::vector<int64_t>& features, std::vector<FeatureSplit>& found) {
@@ -280,7 +287,8 @@ void Worker::search(Node& node, const std::vector<int64_t>& features, std::vecto
   }
   std::optional<MedianRanks> medians;
   if (rules_.search.criterion == Criterion::absolute_error) view.medians = &medians.emplace(view_);
-  const double floor = floor_of(view, features, n_threads);
+  double floor = floor_of(view, features, n_threads);
+  const bool raises = n_threads == 1 && !rules_.each_best && has_one_score(rules_.search.criterion);
   parallel_for(n_threads, static_cast<int64_t>(features.size()), [&](int64_t i, int thread) {
     const int64_t feature = features[i];
     const Column& column = columns_.column(feature);
@@ -290,12 +298,13 @@ void Worker::search(Node& node, const std::vector<int64_t>& features, std::vecto
       if (at == sparse_.touched.end() || *at != column.slot) return;
       sparse_at = at - sparse_.touched.begin();
     }
-    found[feature] = search_feature(view, rules_.search, feature, direction_of(feature), sparse_at, scratch_[thread],
-                                    floor);
+    FeatureSplit& split = found[feature];
+    split = search_feature(view, rules_.search, feature, direction_of(feature), sparse_at, scratch_[thread], floor);
+    if (raises && split.best.valid) floor = std::max(floor, split.best.score.value);
   });
 }
 
-// What one feature reaches between its bins, no other need stay below, unless each one's own best is wanted.
+// What one feature reaches between its bins no other need look below, unless each one's own best is wanted.
 double Worker::floor_of(const NodeView& view, const std::vector<int64_t>& features, int n_threads) {
   if (!view.bytes || rules_.each_best) return kNothing;
   std::vector<double> reached(features.size(), kNothing);
@@ -384,7 +393,7 @@ void Worker::pass_on(Node& node, Node& left, Node& right) {
   if (!whole || !counts || large.size() < kLeastKept || must_stay(large)) return;
   count_rows(large);
   if (pure_) return;
-  if (large.size() < rules_.binned_from) whole->bytes = {};
+  if (!counts_bins(large)) whole->bytes = {};
   const int n_threads = threads_for(small.size() * columns_.n_features());
   count_rows(small);
   auto part = std::make_unique<NodeTally>();
@@ -394,7 +403,7 @@ void Worker::pass_on(Node& node, Node& left, Node& right) {
   subtract(part->bytes, whole->bytes);
   large.tally = std::make_unique<NodeTally>(std::move(*whole));
   if (pure_ || must_stay(small)) return;
-  if (small.size() < rules_.binned_from) part->bytes = {};
+  if (!counts_bins(small)) part->bytes = {};
   small.tally = std::move(part);
 }
 

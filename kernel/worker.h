@@ -87,6 +87,7 @@ class Worker {
   void search(Node& node, const std::vector<int64_t>& features, std::vector<FeatureSplit>& found);
   void tally(Node& node, int n_threads);
   bool keeps_lists(const Node& node) const;
+  bool counts_bins(const Node& node) const;
   double floor_of(const NodeView& view, const std::vector<int64_t>& features, int n_threads);
   int64_t best_of(const Node& node, const std::vector<int64_t>& features, const std::vector<FeatureSplit>& found,
                   double least) const;
