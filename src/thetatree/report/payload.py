@@ -108,7 +108,7 @@ def _estimates(tree: Tree) -> dict[str, Any] | None:
         "count": rounded(tree.estimates.count.ravel()),
         "low": rounded(lower.ravel()),
         "high": rounded(upper.ravel()),
-        "error": rounded(tree.estimates.margin),
+        "error": rounded(1.96 * tree.estimates.node_error),
         "held": rounded(tree.estimates.held),
         "theta": rounded(tree.estimates.theta[0]),
     }

@@ -202,7 +202,7 @@ function ribbonsOf(node, seen) {
   const below = childrenOf(node), from = view.at.get(node), out = [];
   let edge = from.y + CARD.height / 2 - (shareOfAll(node) * BAND) / 2;
   for (const child of below) {
-    const to = view.at.get(child), wide = Math.max(1.5, shareOfAll(child) * BAND);
+    const to = view.at.get(child), wide = Math.max(1.2 / Math.min(view.scale, 0.8), shareOfAll(child) * BAND);
     const start = edge + (shareOfAll(child) * BAND) / 2;
     edge += shareOfAll(child) * BAND;
     const hidden = Math.min(from.y, to.y) > seen.bottom || Math.max(from.y, to.y) + CARD.height < seen.top ||
