@@ -1,7 +1,7 @@
 """Sketching a large Parquet folder: DuckDB into our builder, beside a plain DuckDB scan and Spark.
 
-`python benchmarks/engines.py [ROWS [SPARK_ROWS]]` writes the rows to a folder of its own below the system's
-temporary one, measures each way in a process of its own, prints a table, and removes the rows.
+`python benchmarks/engines.py write FOLDER ROWS` makes the rows, `python benchmarks/engines.py FOLDER
+[SPARK_ROWS]` measures each way in a process of its own and prints a table; memory is the process's peak.
 """
 
 from __future__ import annotations
@@ -9,10 +9,8 @@ from __future__ import annotations
 import json
 import os
 import resource
-import shutil
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -27,8 +25,12 @@ NAMES = [f"flag{i}" for i in range(FLAGS)] + [f"number{i}" for i in range(NUMBER
 
 
 def write(folder: Path, rows: int) -> None:
-    """Write the rows, a million to a file."""
+    """Write the rows, a million to a file; files that are there already stay."""
+    folder.mkdir(exist_ok=True)
     for part in range(-(-rows // PART)):
+        path = folder / f"part{part:04}.parquet"
+        if path.exists():
+            continue
         rng = np.random.default_rng(part)
         n = min(PART, rows - part * PART)
         bits = np.unpackbits(rng.integers(0, 256, (FLAGS, n // 8 + 1), np.uint8), axis=1)[:, :n]
@@ -36,7 +38,7 @@ def write(folder: Path, rows: int) -> None:
         columns["y"] = pa.array(np.where(bits[0] & bits[1], "yes", "no")).dictionary_encode()
         columns |= {f"flag{i}": bits[i].astype(bool) for i in range(FLAGS)}
         columns |= {f"number{i}": rng.integers(0, 1000, n).astype(np.int32) for i in range(NUMBERS)}
-        pq.write_table(pa.table(columns), folder / f"part{part:04}.parquet")
+        pq.write_table(pa.table(columns), path)
 
 
 def builder(folder: Path) -> Any:
@@ -58,7 +60,7 @@ def scan(folder: Path) -> Any:
     return duckdb.sql(f"SELECT y, {sums} FROM '{folder}/*.parquet' GROUP BY y").fetchall()
 
 
-def spark(folder: Path) -> Any:
+def spark(folder: Path, files: int) -> Any:
     from pyspark.sql import SparkSession
 
     from thetatree.engine.spark import sketch
@@ -67,15 +69,16 @@ def spark(folder: Path) -> Any:
     session = (
         session.config("spark.driver.memory", "4g").config("spark.sql.shuffle.partitions", "4").getOrCreate()
     )
-    return sketch(session.read.parquet(str(folder)), "id", "y", NAMES, lg_k=LG_K, bins=BINS)
+    paths = [str(path) for path in sorted(folder.glob("*.parquet"))[:files]]
+    return sketch(session.read.parquet(*paths), "id", "y", NAMES, lg_k=LG_K, bins=BINS)
 
 
-WAYS = {"duckdb": builder, "arrow": builder_arrow, "scan": scan, "spark": spark}
+WAYS = {"duckdb": builder, "arrow": builder_arrow, "scan": scan}
 
 
-def measured(way: str, folder: Path) -> dict[str, float]:
+def measured(way: str, folder: Path, files: int = 0) -> dict[str, float]:
     """Run one way in a process of its own."""
-    command = [sys.executable, __file__, "--way", way, str(folder)]
+    command = [sys.executable, __file__, "--way", way, str(folder), str(files)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(done.stderr[-2000:])
@@ -93,34 +96,37 @@ def report(label: str, rows: int, found: dict[str, float]) -> None:
     )
 
 
+def run(way: str, folder: Path, files: int) -> None:
+    """Time one way in this process."""
+    start = time.perf_counter()
+    if way == "spark":
+        spark(folder, files)
+    else:
+        WAYS[way](folder)
+    seconds = time.perf_counter() - start
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    print(json.dumps({"seconds": seconds, "peak": peak}))
+
+
 def main() -> None:
-    if sys.argv[1:2] == ["--way"]:
-        start = time.perf_counter()
-        WAYS[sys.argv[2]](Path(sys.argv[3]))
-        seconds = time.perf_counter() - start
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-        print(json.dumps({"seconds": seconds, "peak": peak}))
+    if sys.argv[1] == "--way":
+        run(sys.argv[2], Path(sys.argv[3]), int(sys.argv[4]))
         return
-    rows = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000_000
-    fewer = int(sys.argv[2]) if len(sys.argv) > 2 else 5_000_000
-    folder = Path(tempfile.mkdtemp(prefix="thetatree-engines-"))
-    try:
-        write(folder, rows)
-        size = sum(path.stat().st_size for path in folder.iterdir())
-        print(
-            f"{rows:,} rows x {len(NAMES)} features, {size / 1e9:.2f} GB of Parquet, {os.cpu_count()} cores\n"
-        )
-        print("| way | rows | time | rows/s | cells/s | peak memory |\n|---|---|---|---|---|---|", flush=True)
-        report("DuckDB streams into `tt.sketch`", rows, measured("duckdb", folder))
-        report("`tt.sketch` on the files (Arrow)", rows, measured("arrow", folder))
-        report("DuckDB: sum of every column by class", rows, measured("scan", folder))
-        for path in sorted(folder.iterdir())[-(-fewer // PART) :]:
-            path.unlink()
-        report(
-            "Spark local, `engine.spark.sketch` (without the JVM's memory)", fewer, measured("spark", folder)
-        )
-    finally:
-        shutil.rmtree(folder)
+    if sys.argv[1] == "write":
+        write(Path(sys.argv[2]), int(sys.argv[3]))
+        return
+    folder = Path(sys.argv[1])
+    files = sorted(folder.glob("*.parquet"))
+    rows = sum(pq.ParquetFile(path).metadata.num_rows for path in files)
+    fewer = -(-int(sys.argv[2] if len(sys.argv) > 2 else 2_000_000) // PART)
+    size = sum(path.stat().st_size for path in files)
+    print(f"{rows:,} rows x {len(NAMES)} features, {size / 1e9:.2f} GB of Parquet, {os.cpu_count()} cores\n")
+    print("| way | rows | time | rows/s | cells/s | peak memory |\n|---|---|---|---|---|---|", flush=True)
+    report("DuckDB: sum of every column by class", rows, measured("scan", folder))
+    report("DuckDB streams into `tt.sketch`", rows, measured("duckdb", folder))
+    by_spark = measured("spark", folder, fewer)
+    report("Spark local, `engine.spark.sketch` (without the JVM's memory)", fewer * PART, by_spark)
+    report("`tt.sketch` on the files (Arrow)", rows, measured("arrow", folder))
 
 
 if __name__ == "__main__":
