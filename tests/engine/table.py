@@ -36,6 +36,7 @@ def rows(key_type, n=3000):
     frame = pd.DataFrame(
         {"id": keys, "buys": buys, "vip": vip, "gap": gap, "age": age, "colour": colour, "never": never}
     )
+    frame["spent"] = np.round(100 * rate + rng.normal(0, 9, n), 2)
     return pd.concat([frame, frame[:100]], ignore_index=True)
 
 

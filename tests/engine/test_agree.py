@@ -9,7 +9,7 @@ import pytest
 from engine.table import EDGES, FEATURES, KEY_TYPES, LG_K, by_builder, check_same, problem, rows, written
 
 import thetatree as tt
-from thetatree.engine import from_hashes, spark, sql
+from thetatree.engine import from_hashes, from_rows, from_sums, spark, sql
 
 
 @pytest.mark.parametrize("key_type", KEY_TYPES)
@@ -53,6 +53,45 @@ def test_clickhouse_recipe(key_type, tmp_path):
     asked = problem(key_type)
     found = chdb.query(sql("clickhouse", f"file('{path}')", **asked, hashes=True, counts=None), "ArrowTable")
     check_same(from_hashes(found, **asked), by_builder(key_type))
+
+
+SAMPLED = {"key": "id", "features": FEATURES, "lg_k": LG_K}
+
+
+def check_sample(found, key_type, target, form):
+    """Whole rows: what is grown from them is what the builder's sample gives."""
+    made = from_rows(found, target=target, form=form, key_type=key_type, **SAMPLED)
+    expected = tt.sketch(rows(key_type), target=target, form="keys", **SAMPLED)
+    if form == "numbers":
+        assert made.tuple_set(edges=EDGES) == expected.tuple_set(edges=EDGES)
+    else:
+        check_same(made.sketch_set(edges=EDGES), expected.sketch_set(edges=EDGES))
+
+
+@pytest.mark.parametrize(("target", "form"), [("buys", "keys"), ("spent", "numbers")])
+@pytest.mark.parametrize("key_type", KEY_TYPES)
+def test_key_samples_in_plain_sql(key_type, target, form, tmp_path):
+    path = written(key_type, tmp_path)
+    asked = {**SAMPLED, "key_type": key_type, "target": target, "form": form, "hashes": True}
+    with duckdb.connect() as connection:
+        found = answer(connection, sql("duckdb", f"'{path}'", **asked))
+    check_sample(found, key_type, target, form)
+    found = chdb.query(sql("clickhouse", f"file('{path}')", **asked), "ArrowTable")
+    check_sample(found, key_type, target, form)
+
+
+def check_keys_and_sums(session, frame, key_type, sums):
+    """Key samples by Spark; numbers carried by its tuple sketches."""
+    frame.createOrReplaceTempView("sampled")
+    for target, form in (("buys", "keys"), ("spent", "numbers")):
+        text = sql("spark", "sampled", **SAMPLED, target=target, key_type=key_type, form=form)
+        check_sample(session.sql(text).toArrow(), key_type, target, form)
+    if sums:
+        frame.dropDuplicates(["id"]).createOrReplaceTempView("once")
+        asked = problem(key_type) | {"target": "spent"}
+        found = from_sums(session.sql(sql("spark", "once", **asked, form="sums")).toArrow(), **asked)
+        once = rows(key_type).drop_duplicates("id")
+        assert found == tt.sketch(once, "id", "spent", FEATURES, edges=EDGES, lg_k=LG_K, form="sums")
 
 
 def check_spark(session, tmp_path):
@@ -100,7 +139,9 @@ def test_spark(tmp_path, monkeypatch):
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     try:
-        check_long_table(check_spark(session, tmp_path), tmp_path, monkeypatch)
+        frame = check_spark(session, tmp_path)
+        check_keys_and_sums(session, frame, "float", sums=True)
+        check_long_table(frame, tmp_path, monkeypatch)
     finally:
         session.stop()
 
@@ -114,7 +155,11 @@ def test_sail(tmp_path, monkeypatch):
     port = server.listening_address[1]
     session = SparkSession.builder.remote(f"sc://localhost:{port}").create()
     try:
-        check_long_table(check_spark(session, tmp_path), tmp_path, monkeypatch)
+        frame = check_spark(session, tmp_path)
+        check_keys_and_sums(session, frame, "float", sums=False)  # Sail has no tuple sketches
+        check_long_table(frame, tmp_path, monkeypatch)
     finally:
         session.stop()
         server.stop()
+        for name in ("SPARK_REMOTE", "SPARK_CONNECT_MODE_ENABLED", "SPARK_LOCAL_REMOTE"):
+            os.environ.pop(name, None)

@@ -64,6 +64,17 @@ def test_several_tables(dialect):
     check(sql(dialect, **SEVERAL, counts=None), f"{dialect}_several", dialect)
 
 
+@pytest.mark.parametrize("dialect", NAMES)
+def test_key_samples(dialect):
+    asked = {name: ONE[name] for name in ("key", "target", "features")} | {"lg_k": 12}
+    check(sql(dialect, "crm.customers", **asked, form="keys"), f"{dialect}_keys", dialect)
+    assert "PARTITION BY" not in sql(dialect, "crm.customers", **asked, form="numbers")
+
+
+def test_sums():
+    check(sql("spark", "crm.customers", **ONE, form="sums"), "spark_sums", "spark")
+
+
 @pytest.mark.parametrize("key_type", ["int", "text", "float"])
 @pytest.mark.parametrize("dialect", ["duckdb", "clickhouse"])
 def test_hashes(dialect, key_type):
@@ -110,6 +121,10 @@ def test_databricks_is_spark():
         ("bigquery has no theta sketch of float", {"dialect": "bigquery", "key_type": "float"}),
         ("uniqThetaState is always of lg_k 12", {"dialect": "clickhouse", "lg_k": 10}),
         ("hashes=True is for duckdb and clickhouse", {"hashes": True}),
+        ("form='rows' is none of", {"form": "rows"}),
+        ("is of one table", {"table": ["t", "u"], "features": {"t": [], "u": []}, "form": "keys"}),
+        ("bigquery has no tuple sketch", {"dialect": "bigquery", "form": "sums"}),
+        ("leave hashes=True out", {"dialect": "duckdb", "form": "sums", "hashes": True}),
         ("there is no table", {"table": []}),
         ("features is a dict from each table", {"table": ["t", "u"]}),
         ("feature 'a' is asked for twice", {"table": ["t", "u"], "features": {"t": ["a"], "u": ["a"]}}),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +22,12 @@ from thetatree.sketch.assemble import Declared, assemble
 from thetatree.sketch.column import MAX_THETA, SketchColumn
 from thetatree.sketch.data import Origin, Row
 from thetatree.sketch.errors import SketchFormatError
+from thetatree.sketch.key_sample import HASH, KeySample, trimmed
 from thetatree.sketch.keys import KeyType
 from thetatree.sketch.sketch_set import SketchSet
 from thetatree.sketch.table import read_parquet, table_rows
+from thetatree.sketch.tuple_set import TupleSet
+from thetatree.sketch.tuple_wire import TupleImage, write_tuple
 from thetatree.sketch.wire import DEFAULT_SEED
 
 EMPTY = bytes.fromhex("01030300001ecc93")  # a compact sketch of no key
@@ -237,3 +241,97 @@ def _hashes(cell: Any, where: str) -> list[int]:
     if bad is not None:
         raise SketchFormatError(f"{where}: {bad!r} is not a hash; hashes are whole numbers of 1 to 63 bits")
     return [int(h) for h in hashes]
+
+
+def from_rows(
+    source: Any,
+    key: str | None = None,
+    target: str = "target",
+    features: Any = (),
+    lg_k: int = 12,
+    *,
+    edges: Mapping[str, Sequence[float]] | None = None,
+    values: Mapping[str, Sequence[str]] | None = None,
+    not_null: Sequence[str] = (),
+    key_type: KeyType = "int",
+    form: str = "keys",
+) -> KeySample:
+    """Read the answer to a query of `sql` for a key sample.
+
+    Parameters
+    ----------
+    source
+        As for `from_sketches`: a line for each row, with ``hash``, the target and the features.
+    key, target, features, lg_k, edges, values, not_null, key_type, form
+        What was asked for, as it was told to `sql`.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from thetatree.engine import from_rows
+    >>> lines = pd.DataFrame({"hash": ["0c", "ff", "1a"], "buys": list("nyn"), "vip": [1, 0, None]})
+    >>> from_rows(lines, "id", "buys", ["vip"])
+    KeySample(features=1, rows=3, θ: n 1, y 1)
+    """
+    given = edges or {}, values or {}, frozenset(not_null)
+    told = asked(features, *given, reserved=(key, target), cuts=False)
+    names = [one.name for one in told]
+    tables = [
+        pa.table(
+            {
+                HASH: _row_hashes(table, name),
+                target: table.column(target) if form == "numbers" else table.column(target).cast(pa.string()),
+                **{one: table.column(one) for one in names},
+            }
+        )
+        for table, name in _tables(source)
+    ]
+    whole = pa.concat_tables(tables, promote_options="permissive")
+    labels = [None] if form == "numbers" else whole.column(target).unique().to_pylist()
+    kinds = {one.name: one.kind for one in told}
+    origin = Origin(key, target, lg_k, key_type=key_type)
+    return trimmed(whole, dict.fromkeys(labels, MAX_THETA), tuple(names), kinds, origin)
+
+
+def _row_hashes(table: pa.Table, name: str) -> pa.Array:
+    if HASH not in table.column_names:
+        raise SketchFormatError(f"{name}: columns {table.column_names}; a key sample has a column 'hash'")
+    cells = table.column(HASH).to_pylist()
+    numbers = [int(cell, 16) if isinstance(cell, str) else int(cell) for cell in cells]
+    return pa.array([_hashes(number, name)[0] for number in numbers], pa.uint64())
+
+
+def from_sums(
+    source: Any,
+    key: str | None = None,
+    target: str | None = None,
+    features: Any = (),
+    lg_k: int = 12,
+    *,
+    edges: Mapping[str, Sequence[float]] | None = None,
+    values: Mapping[str, Sequence[str]] | None = None,
+    not_null: Sequence[str] = (),
+    key_type: KeyType = "int",
+) -> TupleSet:
+    """Read the answer to a query of `sql` for tuple sketches, as Parquet or Arrow.
+
+    Parameters
+    ----------
+    source
+        As for `from_sketches`, with a tuple sketch in each line.
+    key, target, features, lg_k, edges, values, not_null, key_type
+        What was asked for, as it was told to `sql`.
+    """
+    told = _told(features, edges, values, not_null, key, target)
+    tables = [table for table, _ in _tables(source)]
+    table = tables[0].drop(["n"]) if "n" in tables[0].column_names else tables[0]
+    empty = write_tuple(TupleImage(np.empty(0, np.uint64), MAX_THETA, np.empty(0)), DEFAULT_SEED)
+    at = table.column_names.index("sketch")
+    table = table.set_column(at, "sketch", table.column("sketch").fill_null(empty))
+    found = {name for name in table.column("feature").to_pylist() if name is not None}
+    kinds = {one.name: one.kind for one in told if one.name in found}
+    made = TupleSet.read(table, target=target, kinds=kinds, lg_k=lg_k)
+    complete = {one.name for one in told if one.complete}
+    described = tuple(replace(one, complete=one.name in complete) for one in made.data.features)
+    origin = replace(made.data.origin, key=key, key_type=key_type)
+    return TupleSet(replace(made.data, features=described, origin=origin), made.keys, made.y)

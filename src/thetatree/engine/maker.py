@@ -53,6 +53,8 @@ class SketchMaker:
 
     def __init__(self, dialect: Dialect, request: Request) -> None:
         dialect.check(request.key_type, request.lg_k)
+        if request.sums and dialect.name != "spark":
+            raise BuildError(f"{dialect.name} has no tuple sketch of doubles; Spark 4.2 has")
         self.dialect = dialect
         self._request = request
         self.preamble = f"-- {dialect.note}\n"
@@ -69,7 +71,10 @@ class SketchMaker:
 
     def aggregate(self, condition: str | None) -> str:
         """Sketch the keys where a condition holds."""
-        return self.dialect.aggregate(self._request.key_type, self._request.lg_k, condition)
+        if not self._request.sums:
+            return self.dialect.aggregate(self._request.key_type, self._request.lg_k, condition)
+        made = f"TUPLE_SKETCH_AGG_DOUBLE(k, y, {self._request.lg_k})"
+        return made if condition is None else f"{made} FILTER (WHERE {condition})"
 
     def give(self, column: str) -> str:
         """Write a sketch as the answer has it."""
@@ -96,6 +101,8 @@ class HashMaker:
     def __init__(self, dialect: Dialect, request: Request) -> None:
         if dialect.name not in ("duckdb", "clickhouse"):
             raise BuildError(f"hashes=True is for duckdb and clickhouse; leave it out for {dialect.name}")
+        if request.sums:
+            raise BuildError("form='sums' is for Spark's tuple sketches; leave hashes=True out")
         self.dialect = dialect
         self._request = request
         self._n = (1 << request.lg_k) + 1

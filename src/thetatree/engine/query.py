@@ -53,14 +53,17 @@ class _Query:
 
     def _add_table(self, table: Table, number: str, *, first: bool) -> None:
         d, request = self._dialect, self._request
-        targeted = request.target is not None and first
+        targeted = request.target is not None and first and not request.sums
         columns = [f"{d.key(request.key, request.key_type)} AS k"]
         if targeted:
             columns.append(f"{d.category(str(request.target))} AS c")
+        if request.sums:
+            columns.append(f"{d.threshold(str(request.target))} AS y")
         columns += [f"{self._column(one)} AS f{i}" for i, one in enumerate(table.features)]
         listed = ",\n    ".join(columns)
         self._step(f"input{number}", f"SELECT\n    {listed}\n  FROM {table.source}")
         where = "k IS NOT NULL" + (" AND c IS NOT NULL" if self._classed else "")
+        where += " AND y IS NOT NULL" if request.sums else ""
         self._step(f"keyed{number}", self._maker.keyed(f"SELECT * FROM input{number} WHERE {where}"))
         self._add_wide(self._units(table), number)
         if targeted and not self._classed:

@@ -87,6 +87,8 @@ class Request:
         What keys are hashed as.
     counts
         Exact counts: "distinct" of the totals, "rows" of everything where each key has one row, or None.
+    sums
+        The sketches carry the target, a number, over all keys.
     """
 
     tables: tuple[Table, ...]
@@ -95,11 +97,12 @@ class Request:
     lg_k: int
     key_type: KeyType
     counts: Counts
+    sums: bool = False  # the target is a number that every key carries
 
     @property
     def class_free(self) -> bool:
         """Whether features are sketched over all keys."""
-        return self.target is None or len(self.tables) > 1
+        return self.target is None or self.sums or len(self.tables) > 1
 
     @property
     def features(self) -> tuple[Asked, ...]:
@@ -119,8 +122,13 @@ def make_request(
     not_null: Sequence[str] = (),
     key_type: KeyType = "int",
     counts: Counts = "distinct",
+    sums: bool = False,
+    cuts: bool = True,
 ) -> Request:
-    """Check what is asked for; see `thetatree.engine.sql` for what each argument means."""
+    """Check what is asked for; see `thetatree.engine.sql` for what each argument means.
+
+    `cuts=False`: thresholds need no edges, since numbers are wanted as they are.
+    """
     if not 4 <= lg_k <= 26:
         raise BuildError(f"lg_k={lg_k} is outside 4 to 26; 12 holds 4096 hashes for each sketch")
     if key_type not in KEY_TYPES:
@@ -130,7 +138,7 @@ def make_request(
     given = dict(edges or {}), dict(values or {}), frozenset(not_null)
     tables: tuple[Table, ...]
     if isinstance(table, str):
-        tables = (Table(table, asked(features, *given, reserved=(key, target))),)
+        tables = (Table(table, asked(features, *given, reserved=(key, target), cuts=cuts)),)
     else:
         tables = _several(table, features, given, (key, target))
     names = [feature.name for one in tables for feature in one.features]
@@ -141,7 +149,7 @@ def make_request(
         unknown = sorted(set(by_name) - set(names))
         if unknown:
             raise BuildError(f"{what}= names {unknown[0]!r}, which is not a feature")
-    return Request(tables, key, target, lg_k, key_type, counts)
+    return Request(tables, key, target, lg_k, key_type, counts, sums)
 
 
 def _several(tables: Sequence[str], features: Any, given: Any, reserved: Any) -> tuple[Table, ...]:
@@ -162,6 +170,7 @@ def asked(
     not_null: frozenset[str] = frozenset(),
     *,
     reserved: Sequence[str | None],
+    cuts: bool = True,
 ) -> tuple[Asked, ...]:
     """Settle each feature's kind: edges make a threshold, values a category; the rest are flags."""
     found = []
@@ -170,18 +179,18 @@ def asked(
             raise BuildError(f"column {name!r} is the key or the target; leave it out of features=")
         kind = features[name] if isinstance(features, Mapping) else None
         kind = _implied(name, edges, values) if kind is None else check_kind(name, kind)
-        cuts = tuple(float(edge) for edge in edges.get(name, ()))
-        if kind == "threshold" and not _ascending(cuts):
+        ends = tuple(float(edge) for edge in edges.get(name, ()))
+        if kind == "threshold" and not _ascending(ends) and (cuts or ends):
             raise BuildError(f"feature {name!r} is a threshold: give its edges, finite and ascending")
-        if (kind != "threshold" and cuts) or (kind in ("flag", "threshold") and name in values):
+        if (kind != "threshold" and ends) or (kind in ("flag", "threshold") and name in values):
             what = (
-                "edges are for a threshold" if cuts and kind != "threshold" else "values are for a category"
+                "edges are for a threshold" if ends and kind != "threshold" else "values are for a category"
             )
             raise BuildError(f"feature {name!r} is a {kind}; {what}")
         listed = tuple(dict.fromkeys(map(str, values[name]))) if name in values else None
         if listed is not None and (not listed or "" in listed):
             raise BuildError(f"feature {name!r}: its values are empty, or one of them is; leave them out")
-        found.append(Asked(name, kind, cuts, listed, name in not_null))
+        found.append(Asked(name, kind, ends, listed, name in not_null))
     return tuple(found)
 
 

@@ -9,12 +9,14 @@ keys that it is known for (value NULL).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from thetatree.engine.dialects import dialect_of
+from thetatree.engine.keys_sql import keys_query
 from thetatree.engine.maker import HashMaker, SketchMaker
 from thetatree.engine.query import query
 from thetatree.engine.request import Counts, make_request
+from thetatree.sketch.errors import BuildError
 from thetatree.sketch.keys import KeyType
 
 
@@ -32,6 +34,7 @@ def sql(  # noqa: PLR0917 - the order is public
     key_type: KeyType = "int",
     counts: Counts = "distinct",
     hashes: bool = False,
+    form: Literal["sums", "keys", "numbers"] | None = None,
 ) -> str:
     """Write the query that sketches a table in a warehouse.
 
@@ -69,12 +72,16 @@ def sql(  # noqa: PLR0917 - the order is public
     hashes
         DuckDB and ClickHouse only: use no sketch function, and give the 2^lg_k + 1 least hashes of each
         sketch for `from_hashes`.
+    form
+        None: sketches. ``"keys"``: a key sample, whole rows of the keys with the least hashes of each class,
+        or, with ``"numbers"``, over all keys, where the target is a number; thresholds need no edges then.
+        ``"sums"`` (Spark 4.2): tuple sketches that carry the target; a key must have one row.
 
     Returns
     -------
     str
-        Save its answer as Parquet or CSV, and give that to `thetatree.engine.from_sketches`, or with
-        ``hashes`` to `thetatree.engine.from_hashes`.
+        Save its answer as Parquet or CSV, and give that to `thetatree.engine.from_sketches`, with
+        ``hashes`` to `thetatree.engine.from_hashes`, with ``form`` to `from_rows` or `from_sums`.
 
     Examples
     --------
@@ -121,6 +128,13 @@ def sql(  # noqa: PLR0917 - the order is public
         not_null=not_null,
         key_type=key_type,
         counts=counts,
+        sums=form == "sums",
+        cuts=form not in ("keys", "numbers"),
     )
     found = dialect_of(dialect)
-    return query(request, HashMaker(found, request) if hashes else SketchMaker(found, request))
+    if form not in (None, "sums", "keys", "numbers"):
+        raise BuildError(f"form={form!r} is none of 'sums', 'keys', 'numbers', None")
+    maker = HashMaker(found, request) if hashes else SketchMaker(found, request)
+    if form in ("keys", "numbers"):
+        return keys_query(request, maker, numeric=form == "numbers")
+    return query(request, maker)

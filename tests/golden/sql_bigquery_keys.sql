@@ -1,0 +1,32 @@
+-- The functions of the public project bqutil; put your region's dataset in their place if need be.
+WITH input AS (
+  SELECT
+    CAST(`id` AS INT64) AS k,
+    NULLIF(CAST(`churned` AS STRING), '') AS c,
+    CAST(`vip` AS INT64) AS f0,
+    CAST(`age` AS INT64) AS f1,
+    NULLIF(CAST(`colour` AS STRING), '') AS f2,
+    CAST(`size` AS INT64) AS f3,
+    NULLIF(CAST(`tag` AS STRING), '') AS f4,
+    CAST(`odd "\`\\name` AS INT64) AS f5
+  FROM crm.customers
+),
+kept AS (
+  SELECT DISTINCT * FROM input WHERE k IS NOT NULL AND c IS NOT NULL
+),
+single AS (
+  SELECT k, TO_HEX(bqutil.datasketches.theta_sketch_agg_int64_lgk_seed_p(k, STRUCT<BYTEINT, INT64, FLOAT64>(4, 9001, 1.0))) AS image
+  FROM kept
+  GROUP BY k
+),
+hashed AS (
+  SELECT kept.k AS k, kept.c AS c, kept.f0 AS f0, kept.f1 AS f1, kept.f2 AS f2, kept.f3 AS f3, kept.f4 AS f4, kept.f5 AS f5, LOWER(CONCAT(SUBSTR(image, 31, 2), SUBSTR(image, 29, 2), SUBSTR(image, 27, 2), SUBSTR(image, 25, 2), SUBSTR(image, 23, 2), SUBSTR(image, 21, 2), SUBSTR(image, 19, 2), SUBSTR(image, 17, 2))) AS h
+  FROM kept JOIN single ON kept.k = single.k
+),
+ranked AS (
+  SELECT *, DENSE_RANK() OVER (PARTITION BY c ORDER BY h) AS place
+  FROM hashed
+)
+SELECT h AS hash, c AS `churned`, f0 AS `vip`, f1 AS `age`, f2 AS `colour`, f3 AS `size`, f4 AS `tag`, f5 AS `odd "\`\\name`
+FROM ranked
+WHERE place <= 4097
