@@ -10,7 +10,7 @@ MUTATIONS ?= 1000000
 KILLS ?= 1000
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test cover oracle bench lint format sanitize docs wheel prove-exports prove-files clean
+.PHONY: help setup demo test cover oracle bench lint format sanitize docs wheel prove-exports prove-files sketch-proofs clean
 
 help: ## say what each target does
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -42,6 +42,9 @@ prove-files: setup ## a million mutated model files, and a thousand saves killed
 	$(BIN)/python -W ignore tests/export/mutate_model_files.py $(MUTATIONS)
 	$(BIN)/python tests/export/kill_saves.py $(KILLS)
 	THETATREE_ROUND_TRIPS=1000 $(BIN)/python -m pytest -q tests/export/test_model_file.py -k round_trip
+sketch-proofs: setup ## counts from sketches against the rows, and damaged sketches under the sanitizers, at length
+	THETATREE_RESOLUTION_NODES=5500 THETATREE_CONSERVED_TREES=100 THETATREE_SANITIZED_FUZZ=1000000 \
+		$(BIN)/python -m pytest -n $(JOBS) tests/grow/test_resolution.py tests/grow/test_conservation.py tests/sketch
 
 bench: setup ## measure side by side with peers (idle machine, please)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --editable ".[bench]"

@@ -1,9 +1,10 @@
 """Sketches, measured: `python benchmarks/sketches.py [--quick] [--cases fit build memory] [--repeat 5]`.
 
-fit: a tree from a sketch set in memory, beside a plain loop over the datasketches package's set operations.
-build: sketches from rows in memory, beside a plain loop over that package's sketches. memory: the builder's
-peak while batches stream by, more and more of them. Each measurement runs in a fresh process and they take
-turns; the table goes to the terminal and to benchmarks/results/sketches.md.
+fit: a tree from a sketch set in memory, beside a plain loop over the datasketches package's set operations;
+fit-10k: of ten thousand flags. read: a set's file. build: sketches from rows in memory, beside a plain loop
+over that package's sketches. parquet: sketches from a file, beside a scan that does nothing with the rows.
+memory: the builder's peak while batches stream by, more and more of them. Each measurement runs in a fresh
+process and they take turns; the table goes to the terminal and to benchmarks/results/sketches.md.
 """
 
 from __future__ import annotations
@@ -20,12 +21,14 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 from measure import _peak_of
 from numpy.typing import NDArray
 from report import _duration, machine
@@ -33,15 +36,20 @@ from report import _duration, machine
 import thetatree as tt
 
 HERE = Path(__file__).resolve().parent
-SET = "set.parquet"
+SET, ROWS = "set.parquet", "rows.parquet"
 LG_K, DEPTH, PEER_DEPTH = 12, 8, 3
 FIT_KEYS, FIT_FLAGS = 1_000_000, 200
+WIDE_KEYS, WIDE_FLAGS = 60_000, 10_000
 BUILD_FLAGS, PEER_ROWS = 100, 20_000
+PARQUET_ROWS = 4_000_000
 BATCH, BATCH_FLAGS = 1 << 18, 20
+AT_ONCE = 1 << 26  # cells that are made at once
 QUICK = 0.02  # share of the rows in a quick run
 
-TARGET_FIT = 0.020
-TARGET_BUILD = 300e6
+TARGET_FIT, TARGET_WIDE = 0.005, 1.0
+TARGET_READ = 1e9
+TARGET_BUILD = 1e9
+TARGET_SCANS = 2.0
 
 Flags = NDArray[np.bool_]
 
@@ -71,9 +79,9 @@ def made_rows(law: Law, first: int, n: int) -> tuple[Flags, NDArray[np.int64]]:
 
 def made_batches(n: int, n_flags: int) -> Iterator[pa.RecordBatch]:
     """Give the same rows a batch at a time."""
-    law = law_of(n_flags)
-    for first in range(0, n, BATCH // 4):
-        flags, y = made_rows(law, first, min(BATCH // 4, n - first))
+    law, step = law_of(n_flags), min(BATCH // 4, AT_ONCE // n_flags)
+    for first in range(0, n, step):
+        flags, y = made_rows(law, first, min(step, n - first))
         columns = {f"f{j:03d}": pa.array(flags[:, j]) for j in range(n_flags)}
         yield pa.RecordBatch.from_pydict({"key": first + np.arange(len(y)), "y": y, **columns})
 
@@ -91,6 +99,16 @@ def fit_ours(folder: Path, size: int, *, depth: int, significance: float | None)
         model.fit(made)
         seconds.append(time.perf_counter() - start)
     return {"seconds": statistics.median(seconds[1:]), "inner": model.tree_.node_count - model.tree_.n_leaves}
+
+
+def read_ours(folder: Path, size: int) -> dict[str, Any]:
+    """Read the set's file; the median of five in the process, after one that does not count."""
+    seconds = []
+    for _ in range(6):
+        start = time.perf_counter()
+        tt.SketchSet.read(folder / SET)
+        seconds.append(time.perf_counter() - start)
+    return {"seconds": statistics.median(seconds[1:]), "bytes": (folder / SET).stat().st_size}
 
 
 def fit_peer(folder: Path, size: int, *, depth: int) -> dict[str, Any]:
@@ -138,18 +156,18 @@ def _peer_split(node: list[Any], pairs: list[Any]) -> list[list[Any]]:
 
 def build_ours(folder: Path, size: int) -> dict[str, Any]:
     """Sketch rows that are in memory as booleans."""
-    flags = np.empty((BUILD_FLAGS, size), np.bool_)
-    law, y = law_of(BUILD_FLAGS), np.empty(size, np.int64)
-    for first in range(0, size, BATCH):
-        part, y[first : first + BATCH] = made_rows(law, first, min(BATCH, size - first))
-        flags[:, first : first + BATCH] = part.T
+    flags, y = np.empty((BUILD_FLAGS, size), np.bool_), np.empty(size, np.int64)
+    part, classes = made_rows(law_of(BUILD_FLAGS), 0, min(size, 4 * BATCH))
+    for first in range(0, size, len(part)):  # the same flags again, for other keys
+        n = min(len(part), size - first)
+        flags[:, first : first + n], y[first : first + n] = part[:n].T, classes[:n]
     frame = pd.DataFrame({"key": np.arange(size), "y": y}, copy=False)
     frame = pd.concat(
         [frame, pd.DataFrame(flags.T, columns=[f"f{j}" for j in range(BUILD_FLAGS)], copy=False)],
         axis=1,
     )
     tt.sketch(frame.iloc[:1000], key="key", target="y", lg_k=LG_K, n_jobs=2)
-    del part, y, flags
+    del part, classes, y, flags
     gc.collect()
     work = partial(tt.sketch, frame, key="key", target="y", lg_k=LG_K, n_jobs=2)
     _, seconds, peak = _peak_of(work)
@@ -168,6 +186,25 @@ def build_peer(folder: Path, size: int) -> dict[str, Any]:
             for key in np.flatnonzero(column & (y == label)).tolist():
                 sketch.update(key)
             sketch.compact()
+    return {"seconds": time.perf_counter() - start, "cells": size * BUILD_FLAGS}
+
+
+def parquet_ours(folder: Path, size: int) -> dict[str, Any]:
+    """Sketch the rows of a file."""
+    path = folder / ROWS
+    start = time.perf_counter()
+    tt.sketch(path, key="key", target="y", lg_k=LG_K, n_jobs=2)
+    return {"seconds": time.perf_counter() - start, "cells": size * BUILD_FLAGS}
+
+
+def parquet_scan(folder: Path, size: int, *, whole: bool) -> dict[str, Any]:
+    """Read the file's columns and do nothing with them: as a table, or batch by batch."""
+    start = time.perf_counter()
+    if whole:
+        pq.read_table(folder / ROWS)
+    else:
+        for _ in pq.ParquetFile(folder / ROWS).iter_batches(BATCH):
+            pass
     return {"seconds": time.perf_counter() - start, "cells": size * BUILD_FLAGS}
 
 
@@ -204,8 +241,8 @@ class Job:
         return float(statistics.median(run[what] for run in self.runs))
 
 
-CASES = ("fit", "build", "build-10M", "memory", "memory-100M")
-OPT_IN = ("build-10M", "memory-100M")
+CASES = ("fit", "fit-10k", "read", "build", "build-10M", "parquet", "memory", "memory-100M")
+OPT_IN = ("fit-10k", "build-10M", "memory-100M")
 _LOOP = "loop over the package's update"
 
 
@@ -219,6 +256,29 @@ def jobs_of(case: str) -> list[Job]:
                 "few", f"depth {PEER_DEPTH}, no gate", partial(fit_ours, depth=PEER_DEPTH, significance=None)
             ),
             Job("peer", f"depth {PEER_DEPTH}, package's operations", partial(fit_peer, depth=PEER_DEPTH)),
+        ]
+    if case == "fit-10k":
+        return [
+            Job(
+                "gate",
+                f"{WIDE_FLAGS:,} flags, depth {DEPTH}",
+                partial(fit_ours, depth=DEPTH, significance=0.05),
+            ),
+            Job(
+                "open",
+                f"{WIDE_FLAGS:,} flags, depth {DEPTH}, no gate",
+                partial(fit_ours, depth=DEPTH, significance=None),
+            ),
+            Job("read", "reading the set's file", read_ours),
+        ]
+    if case == "read":
+        return [Job("ours", f"{FIT_FLAGS} flags, 2 classes", read_ours)]
+    if case == "parquet":
+        size = f"{PARQUET_ROWS / 1e6:g}M × {BUILD_FLAGS} flags"
+        return [
+            Job("ours", f"{size}, sketched", parquet_ours, PARQUET_ROWS),
+            Job("table", "read as a table", partial(parquet_scan, whole=True), PARQUET_ROWS),
+            Job("batches", "read in batches", partial(parquet_scan, whole=False), PARQUET_ROWS),
         ]
     if case.startswith("build"):
         rows = 10_000_000 if case.endswith("10M") else 1_000_000
@@ -239,10 +299,7 @@ def run_case(case: str, repeat: int, scale: float) -> list[Job]:
     """Measure the jobs of a case, taking turns."""
     jobs = jobs_of(case)
     with tempfile.TemporaryDirectory(prefix="thetatree-bench-") as folder:
-        if case == "fit":
-            n = int(FIT_KEYS * max(scale, 0.1))
-            made = tt.sketch(made_batches(n, FIT_FLAGS), key="key", target="y", lg_k=LG_K)
-            made.write(Path(folder) / SET)
+        _prepare(case, Path(folder), scale)
         for turn in range(repeat):
             for number, job in enumerate(jobs):
                 rows = int(job.rows * scale) if job.scaled else job.rows
@@ -252,17 +309,46 @@ def run_case(case: str, repeat: int, scale: float) -> list[Job]:
     return jobs
 
 
+def _prepare(case: str, folder: Path, scale: float) -> None:
+    """Make the files that a case reads."""
+    keys, flags = (WIDE_KEYS, WIDE_FLAGS) if case == "fit-10k" else (FIT_KEYS, FIT_FLAGS)
+    if case in ("fit", "fit-10k", "read"):
+        n = int(keys * max(scale, 0.1))
+        made = tt.sketch(made_batches(n, flags), key="key", target="y", lg_k=LG_K)
+        made.write(folder / SET)
+    if case == "parquet":
+        batches = made_batches(int(PARQUET_ROWS * scale), BUILD_FLAGS)
+        first = next(batches)
+        with pq.ParquetWriter(folder / ROWS, first.schema) as file:
+            for batch in chain([first], batches):
+                file.write_batch(batch)
+
+
 HEADER = ("case", "what", "time", "lowest to highest", "rate", "peak memory", "remark")
 
 
 def rows_of(case: str, jobs: list[Job]) -> list[tuple[str, ...]]:
     """Give the lines of one case."""
     remarks = _fit_remarks(jobs) if case == "fit" else ["" for _ in jobs]
+    if case == "fit-10k":
+        for i in (0, 1):
+            remarks[i] = f"{jobs[i].median('inner'):.0f} splits"
+        remarks[0] += f"; target {TARGET_WIDE:g} s: {_reached(jobs[0].median('seconds') <= TARGET_WIDE)}"
+    if case in ("read", "fit-10k"):
+        size = jobs[-1].median("bytes")
+        rate = size / jobs[-1].median("seconds")
+        shown = f"{size / 1e6:,.0f} MB at {rate / 1e9:.2f} GB/s"
+        remarks[-1] = f"{shown}; target {TARGET_READ / 1e9:g} GB/s: {_reached(rate >= TARGET_READ)}"
+    if case == "parquet":
+        scans = jobs[0].median("seconds") / min(job.median("seconds") for job in jobs[1:])
+        remarks[0] = (
+            f"{scans:.2f} × the faster scan; target {TARGET_SCANS:g} ×: {_reached(scans <= TARGET_SCANS)}"
+        )
     if case.startswith("build"):
         rate = jobs[0].median("cells") / jobs[0].median("seconds")
         peer = jobs[1].median("cells") / jobs[1].median("seconds")
-        reached = "reached" if rate >= TARGET_BUILD else "not reached"
-        remarks[0] = f"target {TARGET_BUILD / 1e6:.0f} M cells/s: {reached}; {rate / peer:,.0f} × the loop"
+        target = f"target {TARGET_BUILD / 1e6:,.0f} M cells/s: {_reached(rate >= TARGET_BUILD)}"
+        remarks[0] = f"{target}; {rate / peer:,.0f} × the loop"
         remarks[1] = f"{PEER_ROWS:,} rows"
     lines = []
     for job, remark in zip(jobs, remarks, strict=True):
@@ -283,6 +369,10 @@ def rows_of(case: str, jobs: list[Job]) -> list[tuple[str, ...]]:
     return lines
 
 
+def _reached(holds: bool) -> str:
+    return "reached" if holds else "not reached"
+
+
 def _fit_remarks(jobs: list[Job]) -> list[str]:
     gate, no_gate, few, peer = jobs
     levels = np.median([run["by_level"] for run in peer.runs], axis=0)
@@ -293,7 +383,7 @@ def _fit_remarks(jobs: list[Job]) -> list[str]:
         loop = peer.median("seconds") + more * per_node
         inner = f"{job.median('inner'):.0f} splits; the loop would take about {loop:.2f} s for as many"
         remarks.append(f"{inner}, {loop / job.median('seconds'):,.0f} ×")
-    reached = "reached" if gate.median("seconds") <= TARGET_FIT else "not reached"
+    reached = _reached(gate.median("seconds") <= TARGET_FIT)
     remarks[0] += f"; target {TARGET_FIT * 1e3:.0f} ms: {reached}"
     ratio = peer.median("seconds") / few.median("seconds")
     shown = ", ".join(f"{level * 1e3:.0f}" for level in levels)
@@ -312,10 +402,16 @@ through eight hidden tastes, 2 classes (three in ten), lg_k {LG_K}, present sket
 set is in memory; a fit includes everything from there to the fitted estimator, and in each process the median
 of eleven counts. The loop holds the same sketches as the package's own objects and makes, per node, class and
 flag, one `theta_intersection` and one `theta_a_not_b`. It stops at depth {PEER_DEPTH}; what as many splits as
-ours would take is extrapolated at the rate of its last level.
+ours would take is extrapolated at the rate of its last level. *fit-10k*: {WIDE_KEYS:,} keys and
+{WIDE_FLAGS:,} flags of the same kind.
 
-*build*: booleans in memory, integer keys, a class column; 2 threads. The loop updates one sketch per class
-and flag with every key that has it, on {PEER_ROWS:,} rows; compare rates.
+*read*: `SketchSet.read` of the file that `write` made, in the page cache: checksums, the sketches' own rules
+and how they fit together are checked.
+
+*build*: booleans in memory, integer keys, a class column; 2 threads. Beyond a million rows flags come again,
+with other keys. The loop updates one sketch per class and flag with every key that has it, on {PEER_ROWS:,}
+rows; compare rates. *parquet*: such columns in a file in the page cache, with pyarrow's own compression;
+beside it, pyarrow reading all of them.
 
 *memory*: batches of {BATCH:,} rows that are made, sketched and forgotten (the time includes making them);
 the highest resident size during the work less that just before, when one batch had been sketched already.

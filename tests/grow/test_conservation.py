@@ -1,7 +1,11 @@
-"""Trees from sketches: at every node the parts add up to the whole, and each count is what the rule says."""
+"""Trees from sketches: at every node the parts add up to the whole, and each count is what the rule says.
+
+THETATREE_CONSERVED_TREES sets how many trees are grown of each kind of set.
+"""
 
 import itertools
 import math
+import os
 
 import numpy as np
 import pytest
@@ -19,6 +23,7 @@ CASES = [
     if case != ("one_vs_all", "built")
 ]
 SUBSET = 3
+TREES = int(os.environ.get("THETATREE_CONSERVED_TREES", "8"))
 RULES = {
     "criterion": 0,
     "max_depth": 4,
@@ -136,7 +141,7 @@ def check_tree(tree, sources):
 @pytest.mark.parametrize("case", CASES, ids=map("-".join, CASES))
 def test_parts_add_up_and_are_what_the_rule_says(case):
     splits = 0
-    for seed in range(8):
+    for seed in range(TREES):
         rng = np.random.default_rng([11, seed, CASES.index(case)])
         _, made = sketched.make(rng, *case)
         sources = counting.sources_of(made.data, counting.tested_features(made.data))
