@@ -17,6 +17,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import thetatree as tt
+from thetatree.judge.counts import Counts
+from thetatree.judge.scores import class_scores
 
 SCORES = {"accuracy": "accuracy", "auc": "roc_auc", "log_loss": "neg_log_loss", "brier": "neg_brier_score"}
 
@@ -41,6 +43,18 @@ def test_two_classes_as_scikit_learn_judges_them(cancer):
     same = tt.judge.cross_validate(model, X, y, folds=splitter)
     pd.testing.assert_frame_equal(same.frame, found.frame)
     assert found.frame["leaves"].tolist() == [m.get_n_leaves() for m in found.models]
+    for fold, (_, test) in enumerate(splitter.split(X, y)):
+        p = found.models[fold].predict_proba(X.iloc[test])[:, 1]
+        bins = [np.minimum(p * 10, 9).astype(int) == b for b in range(10)]
+        gaps = [abs(p[mine].mean() - y.iloc[test][mine].mean()) * mine.mean() for mine in bins if mine.any()]
+        assert found.frame["calibration_error"][fold] == pytest.approx(sum(gaps))
+
+
+def test_the_calibration_error_of_two_classes_is_about_the_second():
+    """Too low for both groups; said of the likeliest class the two would cancel out."""
+    predicted, count = np.array([[0.15, 0.85], [0.85, 0.15]]), np.array([[5.0, 95.0], [75.0, 25.0]])
+    counts = Counts(predicted, count.sum(axis=1), count, count.sum(axis=1))
+    assert class_scores(counts, 10)["calibration_error"] == pytest.approx(0.1)
 
 
 def test_more_classes_as_scikit_learn_judges_them():
@@ -116,6 +130,10 @@ def test_a_class_that_a_fold_lacks():
     eps = np.finfo(float).eps
     assert found.frame["log_loss"][0] == pytest.approx(-np.log(eps) / 3)
     assert np.isnan(found.frame["auc"][1])  # one class alone can not be told from others
+    first = [(np.arange(4, 10), np.array([3, 5, 9]))]
+    assert tt.judge.cross_validate(tt.CARTClassifier(), X, y, folds=first).mean["log_loss"] == pytest.approx(
+        -np.log(eps) / 3
+    )
 
 
 # From sketches

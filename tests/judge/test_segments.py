@@ -111,6 +111,11 @@ def test_calibration_is_scikit_learns(cancer):
     assert found.error == pytest.approx((shares * np.abs(observed - predicted)).sum())
     weighted = tt.judge.segments(model, Xt, yt, sample_weight=weight).calibration()
     assert weighted.brier == pytest.approx(brier_score_loss(yt, score, sample_weight=weight))
+    for line in weighted.frame.itertuples():
+        mine = (score >= line[1]) & (score < line.to + (line.to == 1))
+        sure = weight[mine].sum() ** 2 / (weight[mine] ** 2).sum()
+        bounds = tt.judge.wilson(np.average(yt[mine], weights=weight[mine]) * sure, sure)
+        assert (line.lower, line.upper) == pytest.approx(bounds)
     assert (found.frame["lower"] <= found.frame["rate"]).all()
 
 
@@ -139,6 +144,7 @@ def test_deciles_share_out_the_leaves_on_their_borders():
     deciles = found.gains(10).frame
     assert np.allclose(deciles["rate"], [0.5] * 3 + [0.1] * 7)
     assert np.allclose(deciles["n"], 10)
+    assert np.allclose(deciles["score"], [0.5] * 3 + [0.1] * 7)
     quarters = found.lift(4).frame
     assert quarters["hits"].tolist() == pytest.approx([12.5, 2.5 + 2.0, 2.5, 2.5])
     assert quarters["cumulative_lift"].iloc[-1] == pytest.approx(1)
@@ -397,7 +403,7 @@ def test_plots(cancer):
     for table in tables:
         ax = figure.Figure().subplots()
         assert table.plot(ax) is ax
-        assert ax.get_title() == table.title
+        assert ax.get_title().split() == table.title.split()
         assert ax.lines or ax.patches
         ax.figure.canvas.draw()
     x, y = found.roc().plot(figure.Figure().subplots()).lines[0].get_data()

@@ -233,6 +233,16 @@ def test_from_sketches_as_from_rows(shop, strategy):
     assert judged.mean["accuracy"] == pytest.approx((found.predict(shop) == shop["buys"]).mean(), abs=0.05)
 
 
+def test_abstaining_is_not_being_right(shop):
+    made = tt.sketch(shop, key="id", target="buys", lg_k=11)
+    tree = tt.ThetaSketchDecisionTreeClassifier(max_depth=2)
+    never = DecisionStrategy(tree, "wilson", rate=0.2, level=1 - 1e-12, otherwise="abstain")
+    said = never.fit(made).decisions_
+    assert {"undecided"} < set(said["decision"])
+    right = (never.predict(shop) == shop["buys"]).mean()
+    assert tt.judge.cross_validate(never, made).mean["accuracy"] == pytest.approx(right, abs=0.03)
+
+
 def test_estimates_are_tested_by_the_held_keys(shop):
     made = tt.sketch(shop, key="id", target="buys", lg_k=9)
     tree = tt.ThetaSketchDecisionTreeClassifier(max_depth=1, min_samples_leaf=30_000)

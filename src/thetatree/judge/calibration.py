@@ -24,7 +24,7 @@ class Calibration(Table):
         around = [frame["rate"] - frame["lower"], frame["upper"] - frame["rate"]]
         ax.errorbar(frame["predicted"], frame["rate"], yerr=np.maximum(around, 0.0), marker="o", capsize=3)
         ax.plot([0, 1], [0, 1], color="grey", linestyle="--")
-        ax.set(xlabel="predicted", ylabel="observed", title=self.title)
+        ax.set(xlabel="predicted", ylabel="observed")
 
 
 def calibration_of(counts: Counts, target: int, what: str, bins: int, level: float) -> Calibration:

@@ -66,7 +66,6 @@ class CrossValidation(Table):
             ax.plot(np.full(len(values), place), values, "o", color="grey", alpha=0.5)
         ax.errorbar(range(len(names)), self.mean[names], yerr=self.se[names], fmt="s", capsize=5)
         ax.set_xticks(range(len(names)), names)
-        ax.set(title=self.title)
 
 
 def cross_validate(

@@ -24,7 +24,7 @@ class Roc(Table):
     def _draw(self, ax: Any) -> None:
         ax.plot(self.frame["fpr"], self.frame["tpr"], marker="o")
         ax.plot([0, 1], [0, 1], color="grey", linestyle="--")
-        ax.set(xlabel="false positive rate", ylabel="true positive rate", title=self.title)
+        ax.set(xlabel="false positive rate", ylabel="true positive rate")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -35,7 +35,7 @@ class PrecisionRecall(Table):
 
     def _draw(self, ax: Any) -> None:
         ax.step(self.frame["recall"], self.frame["precision"], where="pre", marker="o")
-        ax.set(xlabel="recall", ylabel="precision", ylim=(0, 1.05), title=self.title)
+        ax.set(xlabel="recall", ylabel="precision", xlim=(0, 1.02), ylim=(0, 1.05))
 
 
 _GREATER_IS_BETTER = ("precision", "recall", "specificity", "f1", "accuracy", "balanced_accuracy")
@@ -63,7 +63,7 @@ class Thresholds(Table):
         for name in ("precision", "recall", "f1"):
             ax.plot(self.frame["threshold"], self.frame[name], marker="o", label=name)
         ax.legend()
-        ax.set(xlabel="threshold", title=self.title)
+        ax.set(xlabel="threshold")
 
 
 def _upto(values: Floats) -> Floats:

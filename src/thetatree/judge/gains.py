@@ -23,7 +23,7 @@ class Gains(Table):
         share = np.concatenate([[0.0], self.frame["cumulative_share"]])
         ax.plot(share, np.concatenate([[0.0], self.frame["captured"]]), marker="o")
         ax.plot([0, 1], [0, 1], color="grey", linestyle="--")
-        ax.set(xlabel="share taken", ylabel="share of the target reached", title=self.title)
+        ax.set(xlabel="share taken", ylabel="share of the target reached")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -43,7 +43,7 @@ class Lift(Table):
         )
         ax.plot(upto, self.frame["cumulative_lift"], marker="o")
         ax.axhline(1.0, color="grey", linestyle="--")
-        ax.set(xlabel="share taken", ylabel="lift", title=self.title)
+        ax.set(xlabel="share taken", ylabel="lift")
 
 
 def gains_frame(ranking: Ranking, bins: int | None) -> pd.DataFrame:

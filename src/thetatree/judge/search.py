@@ -57,7 +57,7 @@ class SearchResult(Table):
         ax.errorbar(places, mean, yerr=se, marker="o", capsize=3)
         ax.plot([self.best_index_], [self.best_score_], "o", color="black", markersize=10, fillstyle="none")
         ax.set_xticks(places, self.cells["parameters"], rotation=90)
-        ax.set(ylabel=self.metric, title=self.title)
+        ax.set(ylabel=self.metric)
 
 
 def search(

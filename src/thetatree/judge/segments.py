@@ -175,7 +175,7 @@ class Segments(Table):
         overall = float(ratio((frame[value] * frame["share"]).sum(), frame["share"].sum()))
         if not self._classes or self.target is not None:
             ax.axvline(overall, color="grey", linestyle="--")
-        ax.set(xlabel=value, title=self.title)
+        ax.set(xlabel=value)
 
 
 def segments(

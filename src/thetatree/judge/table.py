@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from html import escape
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _MOST_LINES = 60
+_TITLE_WIDTH = 50
 _WORDS = "rule"  # the heading of a column of words
 
 
@@ -86,6 +88,7 @@ class Table:
         """
         axes = new_axes() if ax is None else ax
         self._draw(axes)
+        axes.set_title("\n".join(wrap(self.title, _TITLE_WIDTH)))
         return axes
 
     def _draw(self, ax: Any) -> None:
