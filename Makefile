@@ -10,7 +10,7 @@ MUTATIONS ?= 1000000
 KILLS ?= 1000
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test cover oracle bench lint format sanitize docs wheel prove-exports prove-files sketch-proofs clean
+.PHONY: help setup demo test cover oracle bench lint format sanitize docs wheel prove-exports prove-files sketch-proofs noise intervals clean
 
 help: ## say what each target does
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -49,6 +49,12 @@ sketch-proofs: setup ## counts from sketches against the rows, and damaged sketc
 bench: setup ## measure side by side with peers (idle machine, please)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --editable ".[bench]"
 	$(BIN)/python benchmarks/rows.py
+
+noise: setup ## how often pure noise is split at the 5% level (two minutes)
+	$(BIN)/python benchmarks/significance.py
+
+intervals: setup ## how often the intervals of 2,000 sketch sets hold (six minutes)
+	$(BIN)/python benchmarks/intervals.py
 
 lint: setup ## ruff and mypy
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --editable ".[lint]"

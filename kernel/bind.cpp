@@ -154,6 +154,7 @@ GrowRules read_rules(const nb::dict& rules) {
   out.tier = field<std::vector<int32_t>>(rules, "tier");
   out.force = field<int64_t>(rules, "force");
   out.largest_first = field<bool>(rules, "largest_first");
+  out.significance = field<double>(rules, "significance");
   out.trace = out.each_best = field<bool>(rules, "trace");
   out.binned_from = field<int64_t>(rules, "binned_from");
   out.listed_to = std::min(field<int64_t>(rules, "listed_to"), ValueLists::kMostRows);
@@ -186,6 +187,7 @@ nb::dict to_dict(GrownTree&& tree) {
   out["weighted_n_node_samples"] = to_numpy(std::move(tree.weight));
   out["n_node_samples"] = to_numpy(std::move(tree.n_samples));
   out["value"] = to_numpy(std::move(tree.value));
+  if (!tree.p_value.empty()) out["p_value"] = to_numpy(std::move(tree.p_value));
   if (!tree.trace.empty()) out["trace"] = to_numpy(std::move(tree.trace));
   return out;
 }

@@ -44,12 +44,19 @@ inline double plain_gain(bool gini, const std::vector<Count>& node, double n, co
   return gain / n * (gini ? 1.0 : 0.6931471805599453);
 }
 
-// Whether noise alone gains as much with a chance below the level. With x_c the error of the left share in class c, of variance U_c
+// The chance that noise alone gains as much as a split: that a χ² of so many degrees of freedom is above x.
+struct NoiseLaw {
+  double x = 0, freedom = 0;  // no freedom: noise gains nothing at all
+  bool below(double level) const { return freedom <= 0 || tail_is_below(level, x, freedom); }
+  double chance() const { return freedom <= 0 ? 0.0 : chi_square_tail(x, freedom); }
+};
+
+// What noise alone would gain, set against what a split does. With x_c the error of the left share in class c, of variance U_c
 // (times the pooled variance), the gain is a quadratic form, Σ w_c (x_c − Σ π_d x_d)²: w = π/2 for information
 // in nats, π² for gini. It has the law of Σ λ_i χ²_1, taken for a χ² of the same first three cumulants; with
 // two classes, or equal λ, that is exact.
-inline bool beats_noise(bool gini, const std::vector<Count>& node, double n, const GateSide& left,
-                        const GateSide& right, double level) {
+inline NoiseLaw law_of_noise(bool gini, const std::vector<Count>& node, double n, const GateSide& left,
+                             const GateSide& right) {
   const double p = left.n / n, q = 1 - p;
   // The form's matrix, seen from standard normal x, is diag(d) − a bᵀ − b aᵀ + s b bᵀ.
   double s = 0, d1 = 0, d2 = 0, d3 = 0;
@@ -84,11 +91,10 @@ inline bool beats_noise(bool gini, const std::vector<Count>& node, double n, con
   const Small m0 = small(0), m1 = small(1), m2 = small(2), m00 = times(m0, m0);
   const double k1 = d1 + trace(m0), k2 = d2 + 2 * trace(m1) + trace(m00);
   const double k3 = d3 + 3 * trace(m2) + 3 * trace(times(m1, m0)) + trace(times(m00, m0));
-  if (!(k1 > 0 && k2 > 0 && k3 > 0)) return true;
+  if (!(k1 > 0 && k2 > 0 && k3 > 0)) return {};
   const double freedom = k2 * k2 * k2 / (k3 * k3);
   const double gain = plain_gain(gini, node, n, left, right);
-  const double x = freedom + (gain - k1) / std::sqrt(k2) * std::sqrt(freedom);
-  return tail_is_below(level, x, freedom);
+  return {freedom + (gain - k1) / std::sqrt(k2) * std::sqrt(freedom), freedom};
 }
 
 }  // namespace thetatree

@@ -141,12 +141,18 @@ class Grower {
     tree.impurity.push_back(node.impurity);
     tree.score.push_back(leaf ? kUndefined : split.best.score.value);
     tree.impurity_decrease.push_back(leaf ? 0 : node.decrease);
+    tree.p_value.push_back(leaf ? kUndefined : p_value(node));
     tree.weight.push_back(node.weight);
     tree.n_samples.push_back(node.last - node.first);
     tree.value.insert(tree.value.end(), node.value.begin(), node.value.end());
     if (!rules_.trace) return;
     tree.trace.insert(tree.trace.end(), node.trace.begin(), node.trace.end());
     tree.trace.resize(tree.kind.size() * growth_.all.size(), kUndefined);
+  }
+
+  double p_value(const Node& node) const {
+    const std::vector<Sample> sides{nodes_[node.left].sample, nodes_[node.right].sample};
+    return std::min(1.0, split_chance(rules_.search.criterion, sides) * std::max(1.0, node.n_tried));
   }
 
   // Where no row was missing, a missing value follows the heavier branch.

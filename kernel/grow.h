@@ -25,6 +25,7 @@ struct GrowRules {
   int64_t force = -1;             // the only feature that the root may be divided by
   bool largest_first = false;     // best first by the node's loss instead of the split's decrease
   bool each_best = false;         // every feature's own best split is wanted, not just the best of all
+  double significance = 0;        // 0: none; else the level that a node's best split must pass, or it stays a leaf
   bool trace = false;             // keep each feature's best score at every node that was searched
   int64_t binned_from = 1024;     // rows of a node whose numbers are searched by bins
   int64_t listed_to = 4096;       // rows of a node whose numbers are sorted once for all nodes below it
@@ -48,6 +49,7 @@ struct GrownTree {
   std::vector<int32_t> category, category_branch;
   std::vector<int32_t> missing_branch;
   std::vector<double> impurity, score, impurity_decrease, weight;
+  std::vector<double> p_value;  // of the split, adjusted for all that were tried
   std::vector<int64_t> n_samples;
   std::vector<double> value;  // node x (classes or 1)
   std::vector<double> trace;  // node x feature, NaN where nothing was found; empty unless it is kept

@@ -52,6 +52,7 @@ struct SketchSplit {
   bool missing_left = true;
   Score score;
   double decrease = 0;
+  NoiseLaw noise;
   Side left, right;
 };
 
@@ -66,6 +67,7 @@ struct SketchNode {
   std::vector<std::unique_ptr<ClassNode>> classes;  // freed once the children stand
   SketchSplit split;
   double decrease = 0;
+  double p_value = 1;  // of the split, adjusted for all candidates
   SketchNode *left = nullptr, *right = nullptr;
 };
 
@@ -206,6 +208,7 @@ class SketchGrower {
     if (!node.split.valid) return false;
     list_cells(node);
     node.decrease = std::max(0.0, node.split.decrease) * node.weight / root_weight_;
+    node.p_value = std::min(1.0, node.split.noise.chance() * std::max(1.0, work.n_candidates));
     return true;
   }
 
@@ -407,14 +410,10 @@ class SketchGrower {
     };
     const bool exact = all_known(work.left) && all_known(work.right);
     if (!exact && (left.held < rules_.min_held || right.held < rules_.min_held)) return;
-    split.valid = exact || rules_.significance <= 0 || beats_noise(node, split, work);
-  }
-
-  bool beats_noise(const SketchNode& node, const SketchSplit& split, const Work& work) const {
-    return thetatree::beats_noise(rules_.criterion == Criterion::gini, node.counts, node.n,
-                                  {work.left, split.left.counts, split.left.n},
-                                  {work.right, split.right.counts, split.right.n},
-                                  rules_.significance / std::max(1.0, work.n_candidates));
+    split.noise = law_of_noise(rules_.criterion == Criterion::gini, node.counts, node.n,
+                               {work.left, left.counts, left.n}, {work.right, right.counts, right.n});
+    split.valid = exact || rules_.significance <= 0 ||
+                  split.noise.below(rules_.significance / std::max(1.0, work.n_candidates));
   }
 
   // What the split that is made sends left, missing keys included.
@@ -528,6 +527,7 @@ class SketchGrower {
     tree.impurity.push_back(node.impurity);
     tree.score.push_back(leaf ? std::numeric_limits<double>::quiet_NaN() : node.split.score.value);
     tree.impurity_decrease.push_back(leaf ? 0 : node.decrease);
+    tree.p_value.push_back(leaf ? std::numeric_limits<double>::quiet_NaN() : node.p_value);
     tree.weight.push_back(node.weight);
     tree.n_samples.push_back(static_cast<int64_t>(std::llround(node.n)));
     for (int c = 0; c < n_classes_; ++c) {

@@ -77,7 +77,50 @@ bool Worker::examine(std::vector<Node>& nodes, int64_t id) {
   node.split = std::move(found[feature]);
   node.threshold = place_threshold(node, feature, node.split);
   node.decrease = std::max(0.0, node.split.best.decrease) * node.weight / growth_.root_weight;
-  return true;
+  for (const int64_t f : tried_) node.n_tried += n_candidates(f, node.size());
+  if (rules_.significance <= 0 || is_significant(node)) return true;
+  node.feature = -1;
+  node.tally.reset();
+  return false;
+}
+
+// How many splits of a feature a node of n rows may have offered; of numbers that stand in bins, as many as rows.
+double Worker::n_candidates(int64_t feature, int64_t n) const {
+  const Column& column = columns_.column(feature);
+  const bool ordered = !rules_.search.ordered.empty() && rules_.search.ordered[feature];
+  int64_t levels = column.kind == Kind::flag ? 2 : column.store == Store::binned ? n : int64_t{column.levels};
+  levels = std::min(levels, n);
+  double cuts = static_cast<double>(std::max<int64_t>(0, levels - 1));
+  if (rules_.search.random && column.kind == Kind::number) cuts = std::min(1.0, cuts);
+  if (column.kind == Kind::category && rules_.n_classes > 2 && !ordered)
+    cuts = levels <= rules_.search.max_categories ? std::exp2(cuts) - 1 : cuts * (rules_.n_classes + 1);
+  if (!column.has_missing) return cuts;
+  return rules_.search.missing == Missing::learnt ? 2 * cuts + 1 : cuts + 1;
+}
+
+// Counts both sides of the split from the rows of the node that is being examined.
+bool Worker::is_significant(const Node& node) {
+  mark_left(node, columns_.column(node.feature));
+  const char* const goes_left = growth_.goes_left.data() + node.first;
+  std::vector<Sample> sides(2);
+  for (Sample& side : sides) side.classes.resize(rules_.n_classes);
+  for_each_row(view_, [&](int64_t i, int k) {
+    Sample& side = sides[!goes_left[i]];
+    const double w = view_.weight.empty() ? 1.0 : view_.weight[i];
+    side.n += 1;
+    side.weight += w;
+    if (growth_.classifies()) side.classes[k] += w;
+    else side.mean += w * view_.y[i];
+  });
+  if (!growth_.classifies()) {
+    for (Sample& side : sides) side.mean /= side.weight;
+    for (int64_t i = 0; i < view_.n; ++i) {
+      Sample& side = sides[!goes_left[i]];
+      const double apart = view_.y[i] - side.mean;
+      side.squares += (view_.weight.empty() ? 1.0 : view_.weight[i]) * apart * apart;
+    }
+  }
+  return split_chance(rules_.search.criterion, sides) * std::max(1.0, node.n_tried) < rules_.significance;
 }
 
 RootCandidates Worker::candidates(Node& root) {
@@ -149,6 +192,7 @@ void Worker::count_classes(Node& node) {
                                              n_classes, node.weight);
   node.value.resize(n_classes);
   for (int k = 0; k < n_classes; ++k) node.value[k] = view.total[1 + k] / node.weight;
+  node.sample = {view.total[0], node.weight, {view.total.begin() + 1, view.total.end()}, 0, 0};
 }
 
 // Sums are taken of y less the node's own mean, so that an offset of y costs no digits.
@@ -175,18 +219,20 @@ void Worker::sum_target(Node& node) {
   node.value.assign(1, centre);
   view.centre = centre;
   view.total.assign(3, 0.0);
-  double loss = 0;
+  double loss = 0, squares = 0;
   for (int64_t i = 0; i < view.n; ++i) {
     const double w = view.weight.empty() ? 1.0 : view.weight[i];
     view.y[i] -= view.centre;
     view.total[2] += w * view.y[i];
-    if (criterion == Criterion::squared_error) loss += w * view.y[i] * view.y[i];
+    squares += w * view.y[i] * view.y[i];
     if (median) loss += w * std::fabs(view.y[i]);
     if (criterion == Criterion::poisson) loss += w * mean * poisson_deviance(view.y[i] / mean);
   }
   view.total[0] = static_cast<double>(view.n);
   view.total[1] = weight;
-  if (criterion == Criterion::squared_error) loss -= view.total[2] * view.total[2] / weight;
+  squares -= view.total[2] * view.total[2] / weight;
+  if (criterion == Criterion::squared_error) loss = squares;
+  node.sample = {view.total[0], weight, {}, mean, std::fmax(0.0, squares)};
   node.impurity = pure_ ? 0 : std::fmax(0.0, loss / weight);
 }
 
@@ -204,6 +250,7 @@ int64_t Worker::choose(Node& node, std::vector<FeatureSplit>& found) {
   constexpr double kAny = -std::numeric_limits<double>::infinity();
   const bool forced = node.depth == 0 && rules_.force >= 0;
   const std::vector<int64_t> only{rules_.force};
+  tried_.clear();
   const bool at_once = rules_.trace && rules_.max_features <= 0;
   if (at_once) search(node, growth_.all, found);
   else if (forced) search(node, only, found);
@@ -262,6 +309,7 @@ bool Worker::counts_bins(const Node& node) const {
 }
 
 void Worker::search(Node& node, const std::vector<int64_t>& features, std::vector<FeatureSplit>& found) {
+  tried_.insert(tried_.end(), features.begin(), features.end());
   NodeView view;
   view.columns = &columns_;
   view.rows = &view_;

@@ -8,6 +8,7 @@
 
 #include "byte_tally.h"
 #include "grow.h"
+#include "significance.h"
 #include "value_order.h"
 
 namespace thetatree {
@@ -31,6 +32,8 @@ struct Node {
   FeatureSplit split;
   double threshold = 0;
   double decrease = 0;  // weighted by the node's share of the root
+  Sample sample;        // its rows, to judge the split above by
+  double n_tried = 0;   // candidates that its split was chosen from
   int64_t left = -1, right = -1;
   std::vector<double> trace;  // each feature's best score
   std::unique_ptr<NodeTally> tally;
@@ -92,6 +95,8 @@ class Worker {
   int64_t best_of(const Node& node, const std::vector<int64_t>& features, const std::vector<FeatureSplit>& found,
                   double least) const;
   double tie_scale(const Node& node) const;
+  double n_candidates(int64_t feature, int64_t n) const;
+  bool is_significant(const Node& node);
   double place_threshold(const Node& node, int64_t feature, const FeatureSplit& split) const;
   int direction_of(int64_t feature) const { return rules_.monotonic.empty() ? 0 : rules_.monotonic[feature]; }
   int threads_for(int64_t work) const { return work > 50000 ? n_threads_ : 1; }
@@ -117,6 +122,7 @@ class Worker {
   // Of the node that is being examined.
   NodeRows view_;
   bool pure_ = false;
+  std::vector<int64_t> tried_;  // features that were searched
   Monotonic centred_bounds_;
   SparseTally sparse_;
 };

@@ -40,6 +40,9 @@ SHARED = {
     "min_impurity_decrease": 0.0,
     "min_impurity_split": 0.0,
     "ccp_alpha": 0.0,
+    "significance": None,
+    "significance_test": "parametric",
+    "n_permutations": 999,
     "pruning": None,
     "validation_fraction": 0.25,
     "ccp_folds": 10,
@@ -90,8 +93,9 @@ PARAMETERS = {
         "min_gain": 0.0,
         "class_weight": None,
         **_SURVEYS,
+        "significance": "auto",
     },
-    "CARTClassifier": {"criterion": "gini", "class_weight": None, **SHARED},
+    "CARTClassifier": {"criterion": "gini", "class_weight": None, **SHARED, "significance": "auto"},
     "CARTRegressor": {"criterion": "squared_error", **SHARED},
 }
 METHODS = [
@@ -163,7 +167,8 @@ def test_the_public_names():
     assert sorted(dir(tt)) == NAMES
     for name in NAMES:
         assert getattr(tt, name) is not None
-    names = "DecisionStrategy binomial_p compare cross_validate search segments upper_error wilson"
+    names = "DecisionStrategy binomial_p compare cross_validate importance search segments"
+    names += " split_confidence upper_error wilson"
     assert tt.judge.__all__ == names.split()
     targets = "c dot java json onnx python sklearn sql text"
     assert tt.export.__all__ == [f"to_{name}" for name in targets.split()]

@@ -224,7 +224,7 @@ def test_frame():
             "impurity",
             "score",
         ],
-        *["impurity_decrease", "prediction", "share_both", "share_no", "share_yes"],
+        *["impurity_decrease", "p_value", "prediction", "share_both", "share_no", "share_yes"],
     ]
     inner = frame[~tree.is_leaf]
     assert inner["feature"].isin(["x", "gappy", "flag", "city"]).all()

@@ -56,6 +56,8 @@ def check_tree_arrays(
         _require(bool(np.isfinite(arrays[name]).all()), f"{name} is not finite everywhere")
     for name in ("impurity", "weighted_n_node_samples", "n_node_samples"):
         _require(bool((arrays[name] >= 0).all()), f"{name} is negative somewhere")
+    if "p_value" in arrays:
+        _check_p_values(arrays["p_value"], n)
     if "trace" in arrays:
         _require(len(arrays["trace"]) == n * len(features), "trace does not fit the nodes and features")
         _require(not bool(np.isinf(arrays["trace"]).any()), "trace is infinite somewhere")
@@ -70,6 +72,12 @@ def check_tree_arrays(
         _require(whole, "the shares of classes are not all positive, or do not add up to 1")
     _check_children(arrays, n)
     _check_splits(arrays, features)
+
+
+def _check_p_values(p_value: NDArray[Any], n: int) -> None:
+    _require(len(p_value) == n, "p_value does not fit the nodes")
+    known = p_value[~np.isnan(p_value)]
+    _require(bool(((known >= 0) & (known <= 1)).all()), "p_value must be between 0 and 1")
 
 
 def _check_estimates(arrays: Mapping[str, NDArray[Any]], n: int, n_outputs: int) -> None:

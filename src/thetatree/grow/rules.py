@@ -17,6 +17,7 @@ class GrowRules:
     node must hold. `tier`, `ordered` and `monotonic` are by feature: the lowest tier is tried first; ordered
     categories are cut in the order of their labels. `largest_first` grows the node of the greatest loss
     first, `force` is the feature of the first split, `trace` keeps every feature's best score at each node.
+    `significance` is the level that a node's best split must pass.
     The tree does not depend on `binned_from`, the rows of a node from which numbers are searched by bins, nor
     on `listed_to`, the rows up to which a node's numbers are sorted once for all nodes below it.
     """
@@ -46,6 +47,7 @@ class GrowRules:
     force: int = -1
     ordered: Sequence[int] = ()
     largest_first: bool = False
+    significance: float = 0.0
     trace: bool = False
     binned_from: int = 1024
     listed_to: int = 4096

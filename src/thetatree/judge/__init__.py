@@ -11,7 +11,9 @@ Examples
 """
 
 from thetatree.judge.compare import compare
+from thetatree.judge.confidence import split_confidence
 from thetatree.judge.cross_validation import cross_validate
+from thetatree.judge.importance import importance
 from thetatree.judge.proportions import binomial_p, wilson
 from thetatree.judge.search import search
 from thetatree.judge.segments import segments
@@ -23,8 +25,10 @@ __all__ = [
     "binomial_p",
     "compare",
     "cross_validate",
+    "importance",
     "search",
     "segments",
+    "split_confidence",
     "upper_error",
     "wilson",
 ]

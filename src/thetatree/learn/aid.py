@@ -95,6 +95,9 @@ class AIDRegressor(RowRegressor):  # noqa: D101 - its docstring is put together
         random_state: Any = None,
         min_impurity_decrease: float = 0.0,
         min_impurity_split: float = 0.0,
+        significance: float | None = None,
+        significance_test: str = "parametric",
+        n_permutations: int = 999,
         ccp_alpha: float | str = 0.0,
         pruning: str | None = None,
         validation_fraction: float = 0.25,
@@ -121,6 +124,9 @@ class AIDRegressor(RowRegressor):  # noqa: D101 - its docstring is put together
         self.random_state = random_state
         self.min_impurity_decrease = min_impurity_decrease
         self.min_impurity_split = min_impurity_split
+        self.significance = significance
+        self.significance_test = significance_test
+        self.n_permutations = n_permutations
         self.ccp_alpha = ccp_alpha
         self.pruning = pruning
         self.validation_fraction = validation_fraction

@@ -120,6 +120,9 @@ class CARTClassifier(_CART, RowClassifier):  # noqa: D101 - its docstring is put
         min_impurity_decrease: float = 0.0,
         min_impurity_split: float = 0.0,
         class_weight: Any = None,
+        significance: float | str | None = "auto",
+        significance_test: str = "parametric",
+        n_permutations: int = 999,
         ccp_alpha: float | str = 0.0,
         pruning: str | None = None,
         validation_fraction: float = 0.25,
@@ -144,6 +147,9 @@ class CARTClassifier(_CART, RowClassifier):  # noqa: D101 - its docstring is put
         self.min_impurity_decrease = min_impurity_decrease
         self.min_impurity_split = min_impurity_split
         self.class_weight = class_weight
+        self.significance = significance
+        self.significance_test = significance_test
+        self.n_permutations = n_permutations
         self.ccp_alpha = ccp_alpha
         self.pruning = pruning
         self.validation_fraction = validation_fraction
@@ -196,6 +202,9 @@ class CARTRegressor(_CART, RowRegressor):  # noqa: D101 - its docstring is put t
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
         min_impurity_split: float = 0.0,
+        significance: float | None = None,
+        significance_test: str = "parametric",
+        n_permutations: int = 999,
         ccp_alpha: float | str = 0.0,
         pruning: str | None = None,
         validation_fraction: float = 0.25,
@@ -219,6 +228,9 @@ class CARTRegressor(_CART, RowRegressor):  # noqa: D101 - its docstring is put t
         self.max_leaf_nodes = max_leaf_nodes
         self.min_impurity_decrease = min_impurity_decrease
         self.min_impurity_split = min_impurity_split
+        self.significance = significance
+        self.significance_test = significance_test
+        self.n_permutations = n_permutations
         self.ccp_alpha = ccp_alpha
         self.pruning = pruning
         self.validation_fraction = validation_fraction

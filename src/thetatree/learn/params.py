@@ -48,6 +48,18 @@ def open_share(name: str, value: Any) -> float:
     return float(value)
 
 
+def level(name: str, value: Any) -> float:
+    """Return a level of significance; 0 for None, which asks for no test."""
+    if value is None:
+        return 0.0
+    given = real(name, value, 0.0, 1.0)
+    if given == 0:
+        raise ValueError(
+            f"{name} must be above 0, where nothing is significant; got {value!r}: give None for no test"
+        )
+    return given
+
+
 def choice(name: str, value: Any, options: Sequence[str]) -> str:
     """Return one of the options."""
     if value not in options:

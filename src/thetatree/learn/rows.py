@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
@@ -15,6 +16,7 @@ from thetatree.data.target import Target
 from thetatree.data.threads import n_threads
 from thetatree.grow.candidates import root_candidates
 from thetatree.grow.from_rows import grow_from_rows
+from thetatree.grow.permute import cut_where_chance_does_as_well
 from thetatree.grow.rules import GrowRules
 from thetatree.learn import params
 from thetatree.learn.base import TreeEstimator, counted_rows
@@ -52,6 +54,15 @@ CATEGORICAL = """
 """
 
 PRUNING = """
+    significance : float, "auto" or None, optional
+        Level that the p-value of a node's best split must be below; else the node stays a leaf. None: no
+        test. "auto", which classifiers start with: 0.05 from sketches, none for rows.
+    significance_test : {"parametric", "permutation"}, default="parametric"
+        What a split of rows is tested by. "parametric": G for entropy and gain_ratio, chi-square for the
+        other criteria of classes, F for numbers, corrected for the number of candidates (Bonferroni).
+        "permutation": the best split for targets dealt out by chance.
+    n_permutations : int, default=999
+        Deals of significance_test="permutation"; with max_features every one looks at all features.
     ccp_alpha : float, "cv" or "cv-1se", default=0.0
         Minimal cost-complexity pruning: links whose effective alpha is at most this are cut. "cv" takes the
         alpha of the least cross-validated error, "cv-1se" the greatest one within a standard error of it;
@@ -104,7 +115,23 @@ class RowLearner(TreeEstimator):
         rows, target = counted_rows(rows, target)
         features = features_of(rows)
         rules = self._rules(rows, features, target)
-        return grow_from_rows(rows, features, target, rules, self.missing)
+        level = self._row_level()
+        if level == 0 or self._tests_parametrically():
+            return grow_from_rows(rows, features, target, replace(rules, significance=level), self.missing)
+        n = params.whole("n_permutations", self.n_permutations, 1) or 1
+        seed = 0 if self.random_state is None else params.seed_of(self.random_state)
+        tree = grow_from_rows(rows, features, target, rules, self.missing)
+        return cut_where_chance_does_as_well(
+            tree, rows, target, rules, level=level, n_permutations=n, seed=seed
+        )
+
+    def _row_level(self) -> float:
+        """The level that splits of rows must pass; 0 for none, which is what "auto" means here."""
+        return 0.0 if self.significance == "auto" else params.level("significance", self.significance)
+
+    def _tests_parametrically(self) -> bool:
+        tests = ("parametric", "permutation")
+        return params.choice("significance_test", self.significance_test, tests) == "parametric"
 
     def root_candidates(self, X: Any, y: Any, sample_weight: Any = None) -> pd.DataFrame:
         """Return every feature's best split at the root; see `thetatree.candidates`."""

@@ -133,15 +133,7 @@ class SketchClassifier(FindsColumns, TreeClassifier):
     def _level(self) -> float:
         """The level of the gate; to the kernel 0 means none."""
         significance = self._option("significance", SIGNIFICANCE)
-        if significance is None:
-            return 0.0
-        level = params.real("significance", significance, 0.0, 1.0)
-        if level == 0:
-            raise ValueError(
-                f"significance must be above 0, where nothing is significant; got {significance!r}: "
-                f"give None for no gate"
-            )
-        return level
+        return params.level("significance", SIGNIFICANCE if significance == "auto" else significance)
 
     def _class_weights(self, sizes: NDArray[np.float64], labels: tuple[Any, ...]) -> NDArray[np.float64]:
         given, priors = self._option("class_weight", None), self._option("priors", None)

@@ -91,6 +91,9 @@ class THAIDClassifier(RowClassifier):  # noqa: D101 - its docstring is put toget
         min_impurity_decrease: float = 0.0,
         min_impurity_split: float = 0.0,
         class_weight: Any = None,
+        significance: float | str | None = "auto",
+        significance_test: str = "parametric",
+        n_permutations: int = 999,
         ccp_alpha: float | str = 0.0,
         pruning: str | None = None,
         validation_fraction: float = 0.25,
@@ -115,6 +118,9 @@ class THAIDClassifier(RowClassifier):  # noqa: D101 - its docstring is put toget
         self.min_impurity_decrease = min_impurity_decrease
         self.min_impurity_split = min_impurity_split
         self.class_weight = class_weight
+        self.significance = significance
+        self.significance_test = significance_test
+        self.n_permutations = n_permutations
         self.ccp_alpha = ccp_alpha
         self.pruning = pruning
         self.validation_fraction = validation_fraction

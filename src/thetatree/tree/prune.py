@@ -51,9 +51,12 @@ def _subtree(tree: Tree, keep: NDArray[np.bool_], leaf: NDArray[np.bool_]) -> Tr
         "threshold": -2.0,
         "missing_branch": -1,
         "score": np.nan,
+        "p_value": np.nan,
         "impurity_decrease": 0.0,
     }
     for name, value in blank.items():
+        if name not in out:
+            continue
         out[name] = np.where(was_cut, np.array(value, dtype=out[name].dtype), out[name])
     out["child"] = new_id[tree.child[inner[child_owner]]].astype(np.int32)
     out["category"] = tree.category[inner[category_owner]]

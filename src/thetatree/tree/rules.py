@@ -209,6 +209,7 @@ def frame_of(tree: Tree) -> pd.DataFrame:
         "impurity": tree.impurity,
         "score": tree.score,
         "impurity_decrease": tree.impurity_decrease,
+        "p_value": tree.p_value,
         "prediction": [prediction(tree, i) for i in nodes],
     }
     if tree.classes is not None:

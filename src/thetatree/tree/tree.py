@@ -86,6 +86,9 @@ class Tree:
     impurity, score, impurity_decrease : ndarray
         The node's impurity; the score its split was chosen by; the impurity decrease, weighted by the
         node's share of the root as `min_impurity_decrease` is.
+    p_value : ndarray
+        How likely the best of all candidates of a node is to part it so sharply where nothing there has to do
+        with the target; NaN in leaves, and where the learner makes no such test.
     n_node_samples, weighted_n_node_samples : ndarray
         Rows and weight.
     values : ndarray of shape (node_count, n_outputs)
@@ -115,6 +118,7 @@ class Tree:
     weighted_n_node_samples: NDArray[np.float64]
     n_node_samples: NDArray[np.int64]
     values: NDArray[np.float64] = field(repr=False)
+    p_value: NDArray[np.float64] = field(default_factory=lambda: np.empty(0), repr=False)
     estimates: Estimates | None = None
     trace: NDArray[np.float64] | None = field(default=None, repr=False)
 
@@ -130,6 +134,8 @@ class Tree:
         own = {name: np.array(arrays[name], dtype=dtype, order="C") for name, dtype in _DTYPES.items()}
         n_outputs = 1 if classes is None else len(classes)
         own["values"] = np.array(arrays["value"], dtype=np.float64).reshape(-1, n_outputs)
+        undone = np.full(len(own["kind"]), np.nan)
+        own["p_value"] = np.array(arrays.get("p_value", undone), dtype=np.float64)
         if "trace" in arrays:
             own["trace"] = np.array(arrays["trace"], dtype=np.float64).reshape(-1, len(features))
         estimates = None
@@ -149,6 +155,8 @@ class Tree:
         """Return the arrays by name, as `from_arrays` takes them."""
         out: dict[str, NDArray[Any]] = {name: getattr(self, name) for name in _DTYPES}
         out["value"] = self.values
+        if not np.isnan(self.p_value).all():
+            out["p_value"] = self.p_value
         if self.estimates is not None:
             out.update({name: getattr(self.estimates, name) for name in _ESTIMATES})
         if self.trace is not None:
