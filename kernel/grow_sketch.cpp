@@ -410,10 +410,15 @@ class SketchGrower {
     };
     const bool exact = all_known(work.left) && all_known(work.right);
     if (!exact && (left.held < rules_.min_held || right.held < rules_.min_held)) return;
-    split.noise = law_of_noise(rules_.criterion == Criterion::gini, node.counts, node.n,
-                               {work.left, left.counts, left.n}, {work.right, right.counts, right.n});
+    split.noise = noise(node, work);
     split.valid = exact || rules_.significance <= 0 ||
                   split.noise.below(rules_.significance / std::max(1.0, work.n_candidates));
+  }
+
+  NoiseLaw noise(const SketchNode& node, const Work& work) const {
+    const Side &left = work.candidate.left, &right = work.candidate.right;
+    return law_of_noise(rules_.criterion == Criterion::gini, node.counts, node.n, {work.left, left.counts, left.n},
+                        {work.right, right.counts, right.n});
   }
 
   // What the split that is made sends left, missing keys included.
