@@ -35,14 +35,29 @@ def spark_image():
     return sorted(entries)
 
 
+# SELECT tuple_sketch_agg_double(id, CAST(id AS DOUBLE), 12) FROM range(10), by Spark 4.3
+SPARK = """
+02030901000acc93 0a00000000000000
+15f97dcbbd86a105 000000000000f03f00 1ad1300b998c2f22 000000000000224000 ba40b3c1da06695d 000000000000084000
+bd3273724691cc14 000000000000144000 40de2ee1c9db3d08 000000000000104000 c397fc1281709d1e 000000000000004000
+e0f48bea9983c37c 0000000000001c4000 e56b61eec8804420 000000000000000000 698bb991b8685708 000000000000204000
+fe162113fb98bc10 000000000000184000
+"""
+
+
 def test_read_what_spark_wrote():
+    image = read_tuple(bytes.fromhex(SPARK), name, 9001)
+    assert list(zip(image.hashes.tolist(), image.y.tolist(), strict=True)) == spark_image()
+    assert image.theta == MAX_THETA
+
+
+def test_read_what_cpp_writes():
     head = bytes.fromhex("02030901000acc930a00000000000000")
     body = b"".join(
         int(h).to_bytes(8, "little") + np.float64(y).tobytes() for h, y in reversed(spark_image())
     )
     image = read_tuple(head + body, name, 9001)
     assert list(zip(image.hashes.tolist(), image.y.tolist(), strict=True)) == spark_image()
-    assert image.theta == MAX_THETA
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 50])
@@ -79,7 +94,9 @@ def altered(at, value):
         (altered(16, b"\x00" * 8), "θ = 0"),
         (altered(16, b"\x09" + b"\x00" * 7), "not below θ"),
         (altered(24, b"\x00" * 8), "a hash is 0"),
-        (altered(40, b"\x03" + b"\x00" * 7), "in it twice"),
+        (altered(41, b"\x03" + b"\x00" * 7), "in it twice"),
+        (altered(40, b"\x02"), "not sums but max"),
+        (altered(40, b"\x09"), "not sums but mode 9"),
         (altered(32, np.float64(np.nan).tobytes()), "numbers are finite"),
     ],
 )

@@ -1,8 +1,9 @@
 """Compact tuple sketches with a double for each key, as Spark's ``tuple_sketch_agg_double`` writes them.
 
-The layout is DataSketches' for a tuple sketch of serial version 3, the same in Java and C++: a preamble of
-one to three 8-byte words (sizes and flags; the number of entries; θ), then entries of a hash and a double,
-little endian, in any order. It was read off images that Spark 4.2 wrote.
+The layout is DataSketches' for a tuple sketch of serial version 3: a preamble of one to three 8-byte words
+(sizes and flags; the number of entries; θ), then entries in any order, little endian. An entry is a hash, a
+double and, where Java wrote it (``Tuple<DoubleSummary>``), a byte that says how doubles were put together: 0
+for sums. C++ writes no such byte. It was read off images that Spark 4.3 wrote.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ from thetatree.sketch.wire import image_of, seed_hash
 FAMILY = 9
 VERSION = 3
 _EMPTY, _COMPACT, _ORDERED = 4, 8, 16
-_ENTRY = np.dtype([("hash", "<u8"), ("y", "<f8")])
+_PLAIN: np.dtype[Any] = np.dtype([("hash", "<u8"), ("y", "<f8")])
+_MARKED: np.dtype[Any] = np.dtype([("hash", "<u8"), ("y", "<f8"), ("mode", "u1")])
+_MODES = ("sum", "min", "max", "always one")
 
 
 class TupleImage(NamedTuple):
@@ -53,9 +56,16 @@ def read_tuple(cell: Any, name: Callable[[], str], seed: int) -> TupleImage:
         raise SketchFormatError(f"{name()}: {len(raw)} bytes end inside the preamble; it is truncated")
     n = struct.unpack_from("<I", raw, 8)[0] if words > 1 else 1
     theta = struct.unpack_from("<Q", raw, 16)[0] if words > 2 else MAX_THETA
-    if len(raw) != 8 * words + _ENTRY.itemsize * n:
+    size = len(raw) - 8 * words
+    layout = next((one for one in (_PLAIN, _MARKED) if size == one.itemsize * n), None)
+    if layout is None:
         raise SketchFormatError(f"{name()}: {len(raw)} bytes do not hold {n} keys with a double each")
-    return _checked(np.frombuffer(raw, _ENTRY, n, 8 * words), theta, name)
+    entries = np.frombuffer(raw, layout, n, 8 * words)
+    if layout is _MARKED and entries["mode"].any():
+        mode = int(entries["mode"].max())
+        what = _MODES[mode] if mode < len(_MODES) else f"mode {mode}"
+        raise SketchFormatError(f"{name()}: its numbers are not sums but {what}; make it with mode 'sum'")
+    return _checked(entries, theta, name)
 
 
 def _checked(entries: Any, theta: int, name: Callable[[], str]) -> TupleImage:
@@ -76,7 +86,7 @@ def _checked(entries: Any, theta: int, name: Callable[[], str]) -> TupleImage:
 
 
 def write_tuple(image: TupleImage, seed: int) -> bytes:
-    """Write one image, ordered."""
+    """Write one image, ordered, as Java reads it."""
     n = len(image.hashes)
     empty = n == 0 and image.theta == MAX_THETA
     words = 1 if empty or (n == 1 and image.theta == MAX_THETA) else 2 if image.theta == MAX_THETA else 3
@@ -84,6 +94,6 @@ def write_tuple(image: TupleImage, seed: int) -> bytes:
     head = struct.pack("<BBBBBBH", words, VERSION, FAMILY, 1, 0, flags, seed_hash(seed))
     head += struct.pack("<II", n, 0) if words > 1 else b""
     head += struct.pack("<Q", image.theta) if words > 2 else b""
-    entries = np.empty(n, _ENTRY)
+    entries = np.zeros(n, _MARKED)
     entries["hash"], entries["y"] = image.hashes, image.y
     return head + entries.tobytes()
