@@ -34,7 +34,7 @@ def compiled(cases, folder):
     for i, case in enumerate(cases):
         (folder / f"m{i}.h").write_text(tt.export.to_c(case.model, name=f"m{i}"), encoding="utf-8")
         sizes = {"COLUMNS": case.tree.n_features, "CLASSES": case.tree.values.shape[1], "NAME": f"m{i}"}
-        text = RUN + SHARES * (case.shares is not None) + "}}" + CODE * has_categories(case)
+        text = RUN + SHARES * (case.tree.classes is not None) + "}}" + CODE * has_categories(case)
         for word, size in sizes.items():
             text = text.replace(word, str(size))
         source.append(text)
@@ -47,27 +47,33 @@ def pointer(array, kind):
     return array.ctypes.data_as(ctypes.POINTER(kind))
 
 
+def run_all(library, i, case):
+    """Leaf, prediction (the position of the class) and shares of each row of a case."""
+
+    def code(column, label):
+        function = getattr(library, f"m{i}_code_of")
+        function.restype = ctypes.c_double
+        return function(column, None if label is None else label.encode())
+
+    x = encoded(case, code)
+    n = len(x)
+    leaf, said = np.empty(n, dtype=np.int32), np.empty(n)
+    shares = np.empty((n, case.tree.values.shape[1]))
+    getattr(library, f"m{i}_run")(
+        ctypes.c_long(n),
+        pointer(x, ctypes.c_double),
+        pointer(leaf, ctypes.c_int),
+        pointer(said, ctypes.c_double),
+        pointer(shares, ctypes.c_double),
+    )
+    return leaf, said, shares
+
+
 def check(cases, folder):
     """Leaf, prediction and shares of every row are the model's own."""
     library = compiled(cases, folder)
     for i, case in enumerate(cases):
-
-        def code(column, label, i=i):
-            function = getattr(library, f"m{i}_code_of")
-            function.restype = ctypes.c_double
-            return function(column, None if label is None else label.encode())
-
-        x = encoded(case, code)
-        n = len(x)
-        leaf, said = np.empty(n, dtype=np.int32), np.empty(n)
-        shares = np.empty((n, case.tree.values.shape[1]))
-        getattr(library, f"m{i}_run")(
-            ctypes.c_long(n),
-            pointer(x, ctypes.c_double),
-            pointer(leaf, ctypes.c_int),
-            pointer(said, ctypes.c_double),
-            pointer(shares, ctypes.c_double),
-        )
+        leaf, said, shares = run_all(library, i, case)
         assert np.array_equal(leaf, case.leaves), case.name
         if case.shares is None:
             assert said.tolist() == case.predictions, case.name

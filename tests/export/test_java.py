@@ -52,7 +52,9 @@ def program(cases):
     for i, case in enumerate(cases):
         if has_categories(case):
             code.append(f"if (model == {i}) return M{i}.code(column, label);")
-        said = "" if case.shares is None else f'for (double p : M{i}.predictProba(x)) out.print(" " + p);'
+        said = (
+            "" if case.tree.classes is None else f'for (double p : M{i}.predictProba(x)) out.print(" " + p);'
+        )
         row.append(
             f'if (model == {i}) {{ out.print(M{i}.apply(x) + " " + M{i}.predict(x)); {said} out.println(); }}'
         )
@@ -84,7 +86,8 @@ class Java:
         return done.stdout.splitlines()
 
 
-def check(cases, folder):
+def answers(cases, folder):
+    """Leaf, prediction (the position of the class) and shares of each row, one array a case."""
     java = Java(cases, folder)
     wanted = []
     for i, case in enumerate(cases):
@@ -98,9 +101,12 @@ def check(cases, folder):
         for i, x in enumerate(tables)
         for row in x.view(np.uint64).tolist()
     ]
-    answers = iter(java.ask(rows))
-    for case, x in zip(cases, tables, strict=True):
-        said = np.array([[float(word) for word in next(answers).split()] for _ in x])
+    found = iter(java.ask(rows))
+    return [np.array([[float(word) for word in next(found).split()] for _ in x]) for x in tables]
+
+
+def check(cases, folder):
+    for case, said in zip(cases, answers(cases, folder), strict=True):
         assert np.array_equal(said[:, 0], case.leaves), case.name
         if case.shares is None:
             assert said[:, 1].tolist() == case.predictions, case.name

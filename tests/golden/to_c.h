@@ -135,13 +135,15 @@ static inline int tree_place(int leaf) {
 
 /* The position of the class in tree_classes. */
 static inline int tree_predict(const double *x) {
-  return tree_class_of[tree_place(tree_apply(x))];
+  const int leaf = tree_apply(x);
+  return leaf < 0 ? -1 : tree_class_of[tree_place(leaf)];
 }
 
 /* The share of each class, in their order. */
 static inline void tree_predict_proba(const double *x, double *shares) {
-  const double *const own = tree_values + (long)3 * tree_place(tree_apply(x));
-  for (int k = 0; k < 3; ++k) shares[k] = own[k];
+  const int leaf = tree_apply(x);
+  const double *const own = tree_values + (long)3 * (leaf < 0 ? 0 : tree_place(leaf));
+  for (int k = 0; k < 3; ++k) shares[k] = leaf < 0 ? tree_nan() : own[k];
 }
 
 #endif

@@ -91,15 +91,18 @@ public final class Tree {
 
   /** The position of the class in CLASSES. */
   public static int predict(double[] x) {
-    int at = place(apply(x));
+    int leaf = apply(x);
+    if (leaf < 0) return -1;
+    int at = place(leaf);
     return ((int[]) CLASS_OF[at / 2000])[at % 2000];
   }
 
   /** The share of each class, in their order. */
   public static double[] predictProba(double[] x) {
-    int at = 3 * place(apply(x));
+    int leaf = apply(x);
+    int at = leaf < 0 ? 0 : 3 * place(leaf);
     double[] shares = new double[3];
-    for (int k = 0; k < 3; ++k) shares[k] = value(at + k);
+    for (int k = 0; k < 3; ++k) shares[k] = leaf < 0 ? Double.NaN : value(at + k);
     return shares;
   }
 

@@ -46,20 +46,23 @@ static inline double {name}_nan(void) {{
 _OUTPUTS = """
 /* The position of the class in {name}_classes. */
 static inline int {name}_predict(const double *x) {{
-  return {name}_class_of[{name}_place({name}_apply(x))];
+  const int leaf = {name}_apply(x);
+  return leaf < 0 ? -1 : {name}_class_of[{name}_place(leaf)];
 }}
 
 /* The share of each class, in their order. */
 static inline void {name}_predict_proba(const double *x, double *shares) {{
-  const double *const own = {name}_values + (long){classes} * {name}_place({name}_apply(x));
-  for (int k = 0; k < {classes}; ++k) shares[k] = own[k];
+  const int leaf = {name}_apply(x);
+  const double *const own = {name}_values + (long){classes} * (leaf < 0 ? 0 : {name}_place(leaf));
+  for (int k = 0; k < {classes}; ++k) shares[k] = leaf < 0 ? {name}_nan() : own[k];
 }}
 """
 
 _VALUE = """
 /* The value. */
 static inline double {name}_predict(const double *x) {{
-  return {name}_values[{name}_place({name}_apply(x))];
+  const int leaf = {name}_apply(x);
+  return leaf < 0 ? {name}_nan() : {name}_values[{name}_place(leaf)];
 }}
 """
 
@@ -81,7 +84,8 @@ def to_c(model: Any, *, name: str = "tree") -> str:
 
     Each takes one row, ``const double *x``, in the order of the model's columns: numbers as they are, flags
     as 1 and 0, categories as `name`_code(column, label) gives them (the label as UTF-8 text), and NaN where a
-    value is missing. Do not compile with -ffast-math, which knows no NaN.
+    value is missing. A row that the tree parts among several leaves, as C4.5 does where a value is missing,
+    has leaf and class -1 and shares NaN. Do not compile with -ffast-math, which knows no NaN.
 
     Parameters
     ----------
@@ -114,7 +118,7 @@ class _Writer:
             [
                 *self._head(),
                 *self._tables(),
-                _NAN.format(name=self._name) if self._categories() else "",
+                _NAN.format(name=self._name),
                 *self._code(),
                 _IN_SET.format(name=self._name) if sets else "",
                 *(self._array("unsigned char", f"set_{i}", map(str, bits)) for i, bits in enumerate(sets)),

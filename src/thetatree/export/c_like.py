@@ -90,7 +90,8 @@ def function_body(
             indent = indent[:-2]
             lines.append(indent + "}")
         else:
-            lines.append(f"{indent}return {call(step.node) if step.what == 'go' else step.node};")
+            said = {"go": call(step.node), "lost": "-1", "leaf": str(step.node)}[step.what]
+            lines.append(f"{indent}return {said};")
     return lines
 
 

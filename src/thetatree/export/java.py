@@ -68,15 +68,18 @@ _PLACE = """
 _CLASSES = """
   /** The position of the class in CLASSES. */
   public static int predict(double[] x) {{
-    int at = place(apply(x));
+    int leaf = apply(x);
+    if (leaf < 0) return -1;
+    int at = place(leaf);
     return ((int[]) CLASS_OF[at / {table}])[at % {table}];
   }}
 
   /** The share of each class, in their order. */
   public static double[] predictProba(double[] x) {{
-    int at = {classes} * place(apply(x));
+    int leaf = apply(x);
+    int at = leaf < 0 ? 0 : {classes} * place(leaf);
     double[] shares = new double[{classes}];
-    for (int k = 0; k < {classes}; ++k) shares[k] = value(at + k);
+    for (int k = 0; k < {classes}; ++k) shares[k] = leaf < 0 ? Double.NaN : value(at + k);
     return shares;
   }}
 """
@@ -84,7 +87,8 @@ _CLASSES = """
 _VALUE = """
   /** The value. */
   public static double predict(double[] x) {
-    return value(place(apply(x)));
+    int leaf = apply(x);
+    return leaf < 0 ? Double.NaN : value(place(leaf));
   }
 """
 
@@ -93,7 +97,9 @@ def to_java(model: Any, *, name: str = "Tree") -> str:
     """Return a Java class with the methods `apply`, `predict` and, for classes, `predictProba`.
 
     Each takes one row, ``double[] x``, in the order of the model's columns: numbers as they are, flags as 1
-    and 0, categories as ``code(column, label)`` gives them, and NaN where a value is missing.
+    and 0, categories as ``code(column, label)`` gives them, and NaN where a value is missing. A row that the
+    tree parts among several leaves, as C4.5 does where a value is missing, has leaf and class -1 and shares
+    NaN.
 
     Parameters
     ----------

@@ -90,7 +90,8 @@ def _split(view: View, node: int) -> dict[str, Any]:
         threshold = float(tree.threshold[node])
         split |= {"kind": "known"} if math.isinf(threshold) else {"threshold": threshold}
     children = view.children(node)
-    split["missing"] = children[int(tree.missing_branch[node])]
+    missing = int(tree.missing_branch[node])
+    split["missing"] = children[missing] if missing >= 0 else None
     split["branches"] = [_branch(view, tree, node, branch, child) for branch, child in enumerate(children)]
     return split
 

@@ -95,6 +95,12 @@ class _Binary:
 
 class _Writer:
     def __init__(self, view: View) -> None:
+        if view.loses:
+            raise ValueError(
+                "the tree parts rows with a missing value among all branches (missing='fractional'), but a "
+                "model of ONNX sends a row to one leaf and cannot say that there is none: use to_sql, "
+                "to_python, to_c or to_java"
+            )
         self._view = view
         self._inputs = view.tested or [0]
         self._values = {index: self._label_values(index) for index in self._inputs}

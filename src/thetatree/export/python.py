@@ -42,7 +42,8 @@ def to_python(model: Any) -> str:
     """Return a Python module with the functions `apply`, `predict` and, for classes, `predict_proba`.
 
     Each takes one row: a mapping from column name to value. `apply` returns the leaf, as the model does.
-    Columns that the tree does not test are not looked at.
+    Columns that the tree does not test are not looked at. A row that the tree parts among several leaves, as
+    C4.5 does where a value is missing, is a ValueError.
 
     Parameters
     ----------
@@ -96,6 +97,10 @@ def _body(view: View) -> list[str]:
             indent += "    "
         elif step.what == "close":
             indent = indent[:-4]
+        elif step.what == "lost":
+            name = view.feature(int(view.tree.feature[step.node])).name
+            said = f"the value of {name!r} is missing or new, which parts the row among several leaves"
+            lines.append(f"{indent}raise ValueError({said!r})")
         else:
             lines.append(f"{indent}return {step.node}")
     return lines

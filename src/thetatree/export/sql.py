@@ -44,7 +44,8 @@ def to_sql(
 ) -> str:
     """Return the tree as a CASE expression over the columns' names, or as a query that scores a table.
 
-    NULL and NaN are missing. Numbers are compared as float64, whatever the column's type; a flag is a boolean
+    NULL and NaN are missing; a row that the tree parts among several leaves, as C4.5 does where a value is
+    missing, gets NULL. Numbers are compared as float64, whatever the column's type; a flag is a boolean
     column or one of 0 and 1. Needs sqlglot: ``pip install 'thetatree[sql]'``.
 
     Parameters
@@ -250,10 +251,12 @@ class _Writer:
                 if cases.pop():
                     lines.append(indent + "END")
                 indent = indent[:-4]
-            elif fresh:
-                lines[-1] += " " + values[step.node]
             else:
-                lines.append(f"{indent}  ELSE {values[step.node]}")
+                value = "NULL" if step.what == "lost" else values[step.node]
+                if fresh:
+                    lines[-1] += " " + value
+                else:
+                    lines.append(f"{indent}  ELSE {value}")
             fresh = step.what == "open"
         return lines + [margin + "END"] * cases[0]
 

@@ -4,6 +4,9 @@ Words: a *test* is what has to hold for a row to take one branch of a node, miss
 included; a branch is taken if and only if its test holds, so that any branch can be asked for first. A
 *block* is the code below a branch; writing the largest branch of each node last, outside of any block, keeps
 blocks nested no deeper than the binary logarithm of the number of nodes, however deep the tree is.
+
+Where a tree parts a row with a missing value among all branches, as C4.5 does, an export has no leaf to say.
+Such a node has one branch more, the *lost* one, for these rows: they get no answer instead of a wrong one.
 """
 
 from __future__ import annotations
@@ -58,10 +61,11 @@ class Test:
 class Step:
     """A step of writing a tree: `open` the block of a branch, `close` it, end in a `leaf`, `go` to a part.
 
-    `node` is the node whose branch is opened, the leaf, or the root of the part.
+    `node` is the node whose branch is opened, the leaf, or the root of the part. A block may also end without
+    an answer (`lost`), because a missing value at `node` parts the row.
     """
 
-    what: Literal["open", "close", "leaf", "go"]
+    what: Literal["open", "close", "leaf", "go", "lost"]
     node: int
     branch: int = -1
 
@@ -104,6 +108,16 @@ class View:
         """Return a feature."""
         return self.tree.features[index]
 
+    @cached_property
+    def loses(self) -> bool:
+        """Whether some rows with a missing value get no answer."""
+        return bool((self.tree.missing_branch[~self.tree.is_leaf] < 0).any())
+
+    def missing_branch(self, node: int) -> int:
+        """Return the branch of missing values; the lost one, after the last, where they are parted."""
+        branch = int(self.tree.missing_branch[node])
+        return branch if branch >= 0 else int(np.diff(self.tree.child_start[node : node + 2])[0])
+
     def children(self, node: int) -> list[int]:
         """Return the children of a node in the order of its branches."""
         tree = self.tree
@@ -115,10 +129,12 @@ class View:
     def test(self, node: int, branch: int) -> Test:
         """Return what sends a row from a node down one of its branches."""
         feature = int(self.tree.feature[node])
-        missing = int(self.tree.missing_branch[node]) == branch
+        missing = self.missing_branch(node) == branch
         kind = self.feature(feature).kind
         if kind == "category":
             return self._of_category(node, branch, feature, missing)
+        if missing and self.tree.missing_branch[node] < 0:
+            return Test(feature, "none", missing)
         threshold = float(self.tree.threshold[node])
         if self.tree.kind[node] == SplitKind.PRESENCE:
             test: Kind = "true"
@@ -142,7 +158,7 @@ class View:
         """Return the branch that each label of a node's category takes, and that of unseen values."""
         tree = self.tree
         feature = self.feature(int(tree.feature[node]))
-        kind, missing = SplitKind(int(tree.kind[node])), int(tree.missing_branch[node])
+        kind, missing = SplitKind(int(tree.kind[node])), self.missing_branch(node)
         n_labels = len(feature.labels)
         if (
             kind is SplitKind.THRESHOLD
@@ -185,7 +201,11 @@ class View:
             if step.what == "open":
                 yield step
                 waiting.append(Step("close", node, step.branch))
-                node = self.children(node)[step.branch]
+                below = self.children(node)
+                if step.branch == len(below):
+                    yield Step("lost", node)
+                    continue
+                node = below[step.branch]
             if node in parts and node != root:
                 yield Step("go", node)
                 continue
@@ -195,7 +215,8 @@ class View:
                 continue
             largest = max(range(len(below)), key=lambda branch: (end[below[branch]] - below[branch], branch))
             waiting.append(Step("leaf", below[largest]))
-            waiting += [Step("open", node, b) for b in reversed(range(len(below))) if b != largest]
+            lost = [len(below)] if self.tree.missing_branch[node] < 0 else []
+            waiting += [Step("open", node, b) for b in [*reversed(range(len(below))), *lost] if b != largest]
 
     def parts(self, most: int) -> list[int]:
         """Return the roots of parts of at most so many tests and leaves, ascending.
