@@ -52,21 +52,37 @@ def _forget_highest() -> bool:
     return True
 
 
-def _peak_of(work: Callable[[], Any]) -> tuple[Any, float, int | None]:
-    """Return what the work returns, its seconds, and the bytes that it held above what was there before."""
+def _peak_of(work: Callable[[], Any]) -> tuple[Any, float, float, int | None]:
+    """Return the work's result, its seconds, its CPU seconds, and the most bytes that it held."""
     gc.collect()
     reset = _forget_highest()
     before = _resident("VmRSS")
-    start = time.perf_counter()
+    start, cpu = time.perf_counter(), time.process_time()
     result = work()
-    seconds = time.perf_counter() - start
+    seconds, cpu = time.perf_counter() - start, time.process_time() - cpu
     highest = _resident("VmHWM") if reset else _highest_since_start()
     peak = None if before is None or highest is None else max(0, highest - before)
-    return result, seconds, peak
+    return result, seconds, cpu, peak
 
 
-def _load(folder: Path, part: str) -> tuple[NDArray[Any], NDArray[Any]]:
-    return np.load(folder / f"X_{part}.npy"), np.load(folder / f"y_{part}.npy")
+def _load(case: Case, folder: Path, part: str) -> tuple[Any, NDArray[Any]]:
+    y = np.load(folder / f"y_{part}.npy")
+    if case.form == "sparse":
+        import scipy.sparse as sp
+
+        return sp.load_npz(folder / f"X_{part}.npz"), y
+    X = np.load(folder / f"X_{part}.npy")
+    if case.form != "categories":
+        return X, y
+    import pandas as pd
+
+    labels = [f"level {i}" for i in range(100)]
+    return pd.DataFrame({f"c{j}": pd.Categorical.from_codes(X[:, j], labels) for j in range(X.shape[1])}), y
+
+
+def _few(X: Any, y: NDArray[Any]) -> tuple[Any, NDArray[Any]]:
+    at = np.linspace(0, len(y) - 1, _WARM_UP_ROWS).astype(int)
+    return (X.iloc[at] if hasattr(X, "iloc") else X[at]), y[at]
 
 
 def _quality(case: Case, predicted: NDArray[Any], y: NDArray[Any]) -> float:
@@ -78,26 +94,28 @@ def _quality(case: Case, predicted: NDArray[Any], y: NDArray[Any]) -> float:
 
 def measure(library: str, case: Case, folder: Path, n_threads: int) -> dict[str, Any]:
     """Return seconds, peak bytes, quality on held-out rows, and leaves."""
-    X, y = _load(folder, "fit")
+    X, y = _load(case, folder, "fit")
     make = MAKERS[library]
-    few = np.linspace(0, len(y) - 1, _WARM_UP_ROWS).astype(int)
-    make(case, n_threads).fit(X[few], y[few]).predict(X[few])
+    few = _few(X, y)
+    make(case, n_threads).fit(*few).predict(few[0])
+    weights = {"sample_weight": np.random.default_rng(5).random(len(y))} if case.weighted else {}
     model = make(case, n_threads)
     if case.measured == "fit":
-        work: Callable[[], Any] = lambda: model.fit(X, y)  # noqa: E731
+        work: Callable[[], Any] = lambda: model.fit(X, y, **weights)  # noqa: E731
         rows = rows_y = None
     else:
         model.fit(X, y)
         del X, y
-        rows, rows_y = _load(folder, "held_out")
+        rows, rows_y = _load(case, folder, "held_out")
         work = lambda: model.predict(rows)  # noqa: E731
     rounds = [_peak_of(work) for _ in range(case.inside + (case.inside > 1))]
     counted = rounds[1:] if case.inside > 1 else rounds
     if rows is None:
-        rows, rows_y = _load(folder, "held_out")
-    peaks = [peak for _, _, peak in rounds if peak is not None]
+        rows, rows_y = _load(case, folder, "held_out")
+    peaks = [peak for *_, peak in rounds if peak is not None]
     return {
-        "seconds": statistics.median(seconds for _, seconds, _ in counted),
+        "seconds": statistics.median(seconds for _, seconds, _, _ in counted),
+        "cpu": statistics.median(cpu for _, _, cpu, _ in counted),
         "peak": max(peaks) if peaks else None,
         "quality": _quality(case, np.asarray(model.predict(rows)), np.asarray(rows_y)),
         "leaves": n_leaves(model),

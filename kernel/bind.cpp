@@ -491,15 +491,17 @@ class PyRouter {
     in_parts_ = std::find(missing_branch_.data(), end, kEveryBranch) != end;
   }
 
-  Out<int64_t> rows(int64_t n_rows, const std::vector<AnyArray>& arrays, int n_threads) const {
+  // The leaves, and whether all values are known to be finite or NaN.
+  std::pair<Out<int64_t>, bool> rows(int64_t n_rows, const std::vector<AnyArray>& arrays, int n_threads) const {
     refuse_parts();
     const RowsView rows = view_of(n_rows, arrays);
     std::vector<int64_t> leaf(n_rows);
+    bool finite = false;
     {
       nb::gil_scoped_release release;
-      route(view_, rows, n_threads, leaf.data());
+      finite = route(view_, rows, n_threads, leaf.data());
     }
-    return to_numpy(std::move(leaf));
+    return {to_numpy(std::move(leaf)), finite};
   }
 
   Out<int64_t> sparse(Vector<int64_t> start, Vector<int32_t> column, AnyArray values, int n_threads) const {

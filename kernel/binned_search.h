@@ -19,6 +19,7 @@
 
 #include "byte_tally.h"
 #include "feature_search.h"
+#include "screen.h"
 #include "value_order.h"
 
 namespace thetatree {
@@ -75,7 +76,7 @@ class BinnedSearch {
   bool best(double floor, BinnedCut& out) {
     const Candidate outer = boundaries();
     if (outer.valid) floor = std::max(floor, outer.score.value);
-    find_bounds();
+    find_bounds(floor);
     std::vector<BinnedCut> inner(n_bins_);
     std::vector<int> wanted = not_below(floor);
     // The most promising first: what they reach closes most of the others.
@@ -142,7 +143,13 @@ class BinnedSearch {
   }
   static constexpr uint32_t kBoundary = UINT32_MAX - 255;  // no code of a value is as high
 
-  void find_bounds() {
+  void find_bounds(double floor) {
+    if constexpr (kIsGini) {
+      const double slack = kScreenSlack * node_.totals.impurity, weight = node_.totals.weight;
+      double squares = 0;
+      for (int k = 0; k < rows_.n_classes; ++k) squares += rows_.total[1 + k] * rows_.total[1 + k];
+      needed_ = (floor - slack) * weight + squares / weight;
+    }
     bound_.assign(n_bins_, kClosed);
     before_.assign(static_cast<size_t>(n_bins_ + 1) * stride_, 0.0);
     for (int bin = 0; bin < n_bins_; ++bin) {
@@ -179,8 +186,30 @@ class BinnedSearch {
     else return bound_of_slope(own);
   }
 
+  static constexpr bool kIsGini = std::is_same_v<Crit, Gini<2>> || std::is_same_v<Crit, Gini<0>>;
+
+  // Whether any corner comes near to the floor; told without a division, since most do not.
+  bool may_reach(const double* own) const {
+    const int n_classes = crit_.width();
+    bool reaches = false;
+    for (uint32_t mask = 0; mask < 1u << n_classes; ++mask) {
+      double wl = 0, wr = 0, squares_left = 0, squares_right = 0;
+      for (int k = 0; k < n_classes; ++k) {
+        const double l = left_[1 + k] + (mask >> k & 1 ? own[1 + k] : 0.0), r = rows_.total[1 + k] - l;
+        wl += l;
+        wr += r;
+        squares_left += l * l;
+        squares_right += r * r;
+      }
+      reaches |= squares_left * wr + squares_right * wl >= needed_ * (wl * wr);
+    }
+    return reaches;
+  }
+
   double bound_of_corners(const double* own) {
     const int n_classes = rows_.n_classes;
+    if constexpr (kIsGini)
+      if (!may_reach(own)) return kClosed;
     double most = kClosed;
     std::array<double, kMostCorners> l, r;
     for (uint32_t mask = 0; mask < 1u << n_classes; ++mask) {
@@ -317,6 +346,7 @@ class BinnedSearch {
   TallyScratch& scratch_;
   const int stride_, n_bins_;
   Crit crit_;
+  double needed_ = 0;  // as may_reach compares it
   std::vector<double> known_, missing_, bound_, before_, left_, right_;
   std::vector<int64_t> start_;
 };

@@ -59,6 +59,18 @@ void pack_apart(const std::vector<View>& views, const std::vector<int64_t>& feat
   }
 }
 
+// Whether all entries are the same finite number.
+bool holds_one_value(const View& values, int64_t n) {
+  const double first = values.number(0);
+  if (!std::isfinite(first)) return false;
+  return with_type(values.type, [&]<class T>() {
+    const T one = values.at<T>(0);
+    for (int64_t i = 1; i < n; ++i)
+      if (values.at<T>(i) != one) return false;
+    return true;
+  });
+}
+
 bool looks_binary(const View& view, int64_t n_rows) {
   const int64_t n = std::min(n_rows, kSampleRows);
   const int64_t step = std::max<int64_t>(1, n_rows / kSampleRows);
@@ -279,28 +291,56 @@ void Columns::add_sparse(int64_t n_columns, const int64_t* start, const int32_t*
   std::vector<int64_t> begin(n_columns + 1);
   for (int64_t i = 0; i < n_entries; ++i) ++begin[column[i] + 1];
   for (int64_t j = 0; j < n_columns; ++j) begin[j + 1] += begin[j];
-  std::vector<int64_t> order(n_entries), at(begin.begin(), begin.end() - 1);
-  for (int64_t i = 0; i < n_entries; ++i) order[at[column[i]]++] = i;
   s.value_start.assign(1, 0);
   s.zero_code.resize(n_columns);
-  std::vector<double> distinct;
   const int64_t base = n_features();
   columns_.resize(base + n_columns);
   sparse_feature_.resize(n_columns);
   for (int64_t j = 0; j < n_columns; ++j) {
+    Column& out = columns_[base + j];
+    out.store = Store::sparse;
+    out.slot = static_cast<int32_t>(j);
+    sparse_feature_[j] = static_cast<int32_t>(base + j);
+  }
+  if (n_entries > 0 && holds_one_value(values, n_entries)) code_one_value(values.number(0), begin, base);
+  else code_entries(column, values, std::move(begin), base);
+}
+
+// A matrix of ones, or of any one number: what is held has one code, what is not the other.
+void Columns::code_one_value(double value, const std::vector<int64_t>& begin, int64_t base) {
+  SparseRows& s = sparse_;
+  const uint32_t code = value > 0 ? 1 : 0;
+  std::fill(s.code.begin(), s.code.end(), code);
+  for (size_t j = 0; j < s.zero_code.size(); ++j) {
+    const bool held = value != 0 && begin[j + 1] > begin[j];
+    if (held && value < 0) s.values.push_back(value);
+    s.values.push_back(0.0);
+    if (held && value > 0) s.values.push_back(value);
+    s.zero_code[j] = held && value < 0 ? 1 : 0;
+    s.value_start.push_back(static_cast<int64_t>(s.values.size()));
+    columns_[base + static_cast<int64_t>(j)].levels = held ? 2 : 1;
+  }
+}
+
+void Columns::code_entries(const int32_t* column, View values, std::vector<int64_t> begin, int64_t base) {
+  SparseRows& s = sparse_;
+  const int64_t n_entries = static_cast<int64_t>(s.code.size());
+  std::vector<int64_t> order(n_entries), at(begin.begin(), begin.end() - 1);
+  for (int64_t i = 0; i < n_entries; ++i) order[at[column[i]]++] = i;
+  std::vector<double> distinct;
+  for (size_t j = 0; j < s.zero_code.size(); ++j) {
     distinct.assign(1, 0.0);
     bool missing = false;
     for (int64_t e = begin[j]; e < begin[j + 1]; ++e) {
       const double value = values.number(order[e]);
-      if (std::isinf(value) && first_infinite_ < 0) first_infinite_ = base + j;
+      if (std::isinf(value) && first_infinite_ < 0) first_infinite_ = base + static_cast<int64_t>(j);
       if (std::isnan(value)) missing = true;
       else if (value != distinct.back()) distinct.push_back(value == 0.0 ? 0.0 : value);
     }
     std::sort(distinct.begin(), distinct.end());
     distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
     const auto rank = [&](double value) {
-      return static_cast<uint32_t>(std::lower_bound(distinct.begin(), distinct.end(), value) -
-                                   distinct.begin());
+      return static_cast<uint32_t>(std::lower_bound(distinct.begin(), distinct.end(), value) - distinct.begin());
     };
     for (int64_t e = begin[j]; e < begin[j + 1]; ++e) {
       const double value = values.number(order[e]);
@@ -309,12 +349,9 @@ void Columns::add_sparse(int64_t n_columns, const int64_t* start, const int32_t*
     s.zero_code[j] = rank(0.0);
     s.values.insert(s.values.end(), distinct.begin(), distinct.end());
     s.value_start.push_back(static_cast<int64_t>(s.values.size()));
-    Column& out = columns_[base + j];
-    out.store = Store::sparse;
+    Column& out = columns_[base + static_cast<int64_t>(j)];
     out.levels = static_cast<uint32_t>(distinct.size());
     out.has_missing = missing;
-    out.slot = static_cast<int32_t>(j);
-    sparse_feature_[j] = static_cast<int32_t>(base + j);
   }
 }
 

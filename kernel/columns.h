@@ -120,6 +120,8 @@ class Columns {
   void bin_numbers(const std::vector<int64_t>& features, const std::vector<View>& views);
   bool code_few(const View& view, Column& column, char& infinite) const;
   void note_infinite(const std::vector<char>& infinite, const std::vector<int64_t>& features, int64_t base);
+  void code_one_value(double value, const std::vector<int64_t>& begin, int64_t base);
+  void code_entries(const int32_t* column, View values, std::vector<int64_t> begin, int64_t base);
   void rank_numbers(const std::vector<int64_t>& features, const std::vector<View>& views);
 
   int64_t n_rows_;

@@ -37,7 +37,8 @@ struct SparseRowsView {
   View values;
 };
 
-void route(const TreeView& tree, const RowsView& rows, int n_threads, int64_t* leaf);
+// True where the values have been seen to be finite or NaN on the way.
+bool route(const TreeView& tree, const RowsView& rows, int n_threads, int64_t* leaf);
 void route(const TreeView& tree, const SparseRowsView& rows, int n_threads, int64_t* leaf);
 
 }  // namespace thetatree

@@ -55,7 +55,7 @@ def test_routing_agrees_with_oracle(seed):
         )
         for values, kind in zip(problem.columns, problem.kinds, strict=True)
     ]
-    leaves = tree.router.rows(len(problem.y), arrays, 1)
+    leaves, _ = tree.router.rows(len(problem.y), arrays, 1)
     expected = [naive[i] for i in naive_apply(naive, problem.columns, problem.kinds)]
     assert [n.n for n in expected] == tree.n_node_samples[leaves].tolist()
     assert np.allclose([n.value for n in expected], tree.values[leaves], rtol=1e-9, atol=1e-9)

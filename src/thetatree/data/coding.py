@@ -58,9 +58,11 @@ def _code_columns(columns: list[Column], out: _kernel.Columns) -> None:
 
 
 def routing_arrays(rows: Rows, features: tuple[Feature, ...], n_threads: int) -> list[NDArray[Any]]:
-    """Columns in the form that routing reads, matched to the features by position."""
+    """Columns in the form that routing reads, matched to the features by position.
+
+    Infinite values are refused, but in a matrix that is passed on as it is.
+    """
     if rows.matrix is not None and all(f.kind == "number" for f in features):
-        refuse_infinite(rows.matrix, rows.names, n_threads)
         return [rows.matrix]
     columns = rows.columns
     if rows.matrix is not None and not columns:

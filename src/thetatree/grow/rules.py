@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from thetatree.split.criteria import CODES
@@ -55,7 +55,7 @@ class GrowRules:
 
     def for_kernel(self) -> dict[str, Any]:
         """Return the rules as the kernel reads them."""
-        rules = asdict(self)
+        rules = dict(vars(self))
         rules["criterion"] = CODES[self.criterion]
         for name in ("monotonic", "tier", "ordered"):
             rules[name] = list(getattr(self, name))

@@ -42,6 +42,8 @@ class TreeEstimator(BaseEstimator):
             params.check_categorical(categorical, rows.names)
         elif is_frame(X):
             check_names(rows, self.tree_.features)
+        elif not hasattr(self, "feature_names_in_") and rows.n_columns == self.n_features_in_:
+            return rows  # scikit-learn has nothing to object to, and asking it takes its time
         validate_data(self, X if is_frame(X) else _shape_of(rows), reset=reset, skip_check_array=True)
         return rows
 

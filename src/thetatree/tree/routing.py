@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from thetatree.data.coding import refuse_infinite_entries, routing_arrays
+from thetatree.data.coding import refuse_infinite, refuse_infinite_entries, routing_arrays
 from thetatree.data.rows import Rows
 from thetatree.data.threads import n_threads
 
@@ -55,7 +55,11 @@ def route_rows(tree: Tree, rows: Rows, n_jobs: int | None) -> NDArray[np.int64]:
     threads = n_threads(n_jobs)
     sparse = _sparse(tree, rows)
     if sparse is None:
-        return tree.router.rows(rows.n_rows, routing_arrays(rows, tree.features, threads), threads)
+        arrays = routing_arrays(rows, tree.features, threads)
+        leaves, finite = tree.router.rows(rows.n_rows, arrays, threads)
+        if not finite:
+            _refuse_infinite_matrix(rows, arrays, threads)
+        return leaves
     return tree.router.sparse(*sparse, threads)
 
 
@@ -75,8 +79,15 @@ def _spread(
     sparse = _sparse(tree, rows)
     if sparse is None:
         columns = routing_arrays(rows, tree.features, threads)
+        _refuse_infinite_matrix(rows, columns, threads)
         return tree.router.spread_rows(weight, rows.n_rows, columns, all_nodes, threads)
     return tree.router.spread_sparse(weight, *sparse, all_nodes, threads)
+
+
+def _refuse_infinite_matrix(rows: Rows, arrays: list[NDArray[Any]], threads: int) -> None:
+    """Refuse infinities in a matrix that is routed as it is; columns are checked as they are made."""
+    if rows.matrix is not None and arrays[0] is rows.matrix:
+        refuse_infinite(rows.matrix, rows.names, threads)
 
 
 def _sparse(
