@@ -260,6 +260,11 @@ void bind_add_bits(Samplers& samplers, const In<std::uint64_t>& hashes, const In
   samplers.add_bits(keys, {bits.data(), bits.shape(0), offset}, ids.data(), ids.shape(0));
 }
 
+int bind_least_level(const Samplers& samplers, const In<std::int64_t>& ids) {
+  check_samplers(samplers, ids, false);
+  return samplers.least_level(ids.data(), ids.shape(0));
+}
+
 Out<std::uint8_t> bind_levels(const In<std::uint64_t>& hashes) {
   Buffer<std::uint8_t> out(hashes.shape(0));
   {
@@ -293,6 +298,7 @@ void bind_sketch(nb::module_& m) {
       .def("add_codes", &bind_add_codes)
       .def("add_flags", &bind_add_flags)
       .def("add_bits", &bind_add_bits)
+      .def("least_level", &bind_least_level)
       .def("finish", [](const Samplers& samplers) {
         return guarded([&] { return samplers.finish(); },
                        [](SketchColumn&& column) -> nb::object { return to_numpy(std::move(column)); });

@@ -262,6 +262,14 @@ void Samplers::add_codes(const std::uint64_t* hashes, const std::int32_t* classe
   }
 }
 
+std::uint8_t Samplers::least_level(const std::int64_t* ids, std::size_t n) const {
+  std::uint64_t theta = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    theta = std::max(theta, samplers_[static_cast<std::size_t>(ids[i])].theta);
+  }
+  return level_of(theta);
+}
+
 // After the first rows few hashes are still small enough, so blocks of rows are sifted, with a bound that holds for
 // every class, and only what passes is looked at one by one.
 template <class Sift>
@@ -269,11 +277,7 @@ void Samplers::add_sifted(const SiftedKeys& keys, const std::int64_t* ids, std::
   std::uint64_t words[kSieveRows / 64];
   for (std::size_t from = 0; from < keys.n; from += kSieveRows) {
     const std::size_t count = std::min(kSieveRows, keys.n - from);
-    std::uint64_t theta = 0;
-    for (std::size_t c = 0; c < n_classes; ++c) {
-      theta = std::max(theta, samplers_[static_cast<std::size_t>(ids[c])].theta);
-    }
-    sift(from, count, level_of(theta), words);
+    sift(from, count, least_level(ids, n_classes), words);
     for (std::size_t word = 0; word < (count + 63) / 64; ++word) {
       for (std::uint64_t left = words[word]; left != 0; left &= left - 1) {
         const std::size_t i = from + 64 * word + static_cast<std::size_t>(std::countr_zero(left));

@@ -79,6 +79,9 @@ class Samplers {
                  std::uint8_t low, std::uint8_t high);
   void add_bits(const SiftedKeys& keys, const Bits& bits, const std::int64_t* ids, std::size_t n_classes);
 
+  // Rows of a lesser level are of no use to any of these samplers.
+  std::uint8_t least_level(const std::int64_t* ids, std::size_t n) const;
+
   SketchColumn finish() const;
 
  private:

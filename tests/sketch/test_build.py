@@ -169,9 +169,14 @@ def test_more_rows_than_a_batch():
     n = ROWS + 1000
     rows = pd.DataFrame({"id": np.arange(n), "f": np.arange(n) % 3 == 0, "y": np.arange(n) % 2})
     rows["late"] = np.where(np.arange(n) > ROWS + 10, np.nan, np.arange(n) % 4)
+    rows["number"] = np.arange(n) % 70
     made = sketch(rows, "id", "y", lg_k=8)
     assert image_of(made, 0, "f", "1") == peer([i for i in range(0, n, 2) if i % 3 == 0], 8)
     assert image_of(made, 1, "late", None) == peer([i for i in range(1, n, 2) if i <= ROWS + 10], 8)
+    for cut in made.edges["number"][::10]:
+        assert image_of(made, 0, "number", f"<={cut:g}") == peer(
+            [i for i in range(0, n, 2) if i % 70 <= cut], 8
+        )
     assert made.classes == (0, 1)
 
 

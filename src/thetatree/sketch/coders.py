@@ -103,13 +103,15 @@ class ThresholdCoder:
     def code(self, column: Values) -> Coded:
         """Code a batch."""
         numbers = as_numbers(column, self._name)
+        missing = np.isnan(numbers)
+        return Coded(self.codes(numbers), ~missing if missing.any() else None)
+
+    def codes(self, numbers: npt.NDArray[np.float64]) -> Codes:
+        """Code numbers; NaN is missing."""
         codes = np.searchsorted(self.edges, numbers, side="left").astype(np.int32)
         codes[codes == len(self.edges)] = NOTHING
-        missing = np.isnan(numbers)
-        if not missing.any():
-            return Coded(codes, None)
-        codes[missing] = MISSING
-        return Coded(codes, ~missing)
+        codes[np.isnan(numbers)] = MISSING
+        return codes
 
 
 class CategoryCoder:

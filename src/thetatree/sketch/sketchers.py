@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from thetatree import _kernel
 from thetatree.sketch.batches import Values
-from thetatree.sketch.coders import Coder, Codes, FlagCoder, is_packed
+from thetatree.sketch.coders import Coder, Codes, FlagCoder, ThresholdCoder, as_numbers, is_packed
 from thetatree.sketch.column import Hashes, SketchColumn
 
 
@@ -51,6 +51,12 @@ class Samples:
         ids[new] = len(self._samplers) + np.arange(int(new.sum()))
         self._samplers.grow(rows * columns)
         self._ids = ids
+
+    def wanted(self, keys: Keys, n_codes: int) -> npt.NDArray[np.int64] | None:
+        """Give the rows whose hash some sketch can still want, whatever their code; None: all."""
+        self._widen(keys.n_classes, n_codes)
+        least = self._samplers.least_level(self._ids.ravel())
+        return np.flatnonzero(keys.levels >= least) if least > 0 else None
 
     def add(self, keys: Keys, codes: Codes, n_codes: int) -> None:
         """Offer keys to the sketches of their codes."""
@@ -108,9 +114,21 @@ class FeatureSketcher:
             self.present.add_flags(keys, flags, 1, 1)
             self._add_known(None if flags.max(initial=0) <= 1 else flags <= 1, keys, totals)
             return
+        if isinstance(self.coder, ThresholdCoder):
+            self._add_numbers(self.coder, column, keys, totals)
+            return
         codes, known, rows = self.coder.code(column)
         self.present.add(keys if rows is None else keys.take(rows), codes, len(self.coder.values))
         self._add_known(known, keys, totals)
+
+    def _add_numbers(self, coder: ThresholdCoder, column: Values, keys: Keys, totals: Samples) -> None:
+        """Find the bins of those rows only that can still matter: after some batches they are few."""
+        numbers = as_numbers(column, self.name)
+        rows = self.present.wanted(keys, len(coder.values)) if coder.values else None
+        some, their = (numbers, keys) if rows is None else (numbers[rows], keys.take(rows))
+        self.present.add(their, coder.codes(some), len(coder.values))
+        missing = np.isnan(numbers)
+        self._add_known(~missing if missing.any() else None, keys, totals)
 
     def _add_known(self, known: npt.NDArray[np.bool_] | None, keys: Keys, totals: Samples) -> None:
         """Until the first missing value, all keys are known: then their sketch is the total as it was."""
