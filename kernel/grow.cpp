@@ -152,7 +152,7 @@ class Grower {
 
   double p_value(const Node& node) const {
     const std::vector<Sample> sides{nodes_[node.left].sample, nodes_[node.right].sample};
-    return std::min(1.0, split_chance(rules_.search.criterion, sides) * std::max(1.0, node.n_tried));
+    return std::min(1.0, split_chance(rules_.search.criterion, sides) * node.n_tried);
   }
 
   // Where no row was missing, a missing value follows the heavier branch.

@@ -13,6 +13,7 @@
 #include "gate.h"
 #include "ordering.h"
 #include "parallel.h"
+#include "significance.h"
 
 namespace thetatree {
 namespace {
@@ -77,13 +78,18 @@ struct Work {
   std::vector<char> cells;
   std::vector<Estimate> left, right;  // by class, not yet conserved
   std::vector<std::vector<std::vector<char>>> groupings;  // of categories, by feature
-  double n_candidates = 0;
+  std::vector<double> n_tests;  // by feature, all groupings that an order of the categories stands for included
+  double n_features = 0;        // that have any
+
+  // What a chance is multiplied by: every feature has an equal part of the level, shared out over its tests.
+  double n_tried(int32_t feature) const { return std::max(1.0, n_features * n_tests[feature]); }
 
   void prepare(int n_classes, size_t n_features) {
     left.resize(n_classes);
     right.resize(n_classes);
     groupings.resize(n_features);
-    n_candidates = 0;
+    n_tests.assign(n_features, 0);
+    this->n_features = 0;
   }
 };
 
@@ -208,7 +214,7 @@ class SketchGrower {
     if (!node.split.valid) return false;
     list_cells(node);
     node.decrease = std::max(0.0, node.split.decrease) * node.weight / root_weight_;
-    node.p_value = std::min(1.0, node.split.noise.chance() * std::max(1.0, work.n_candidates));
+    node.p_value = std::min(1.0, node.split.noise.chance() * work.n_tried(node.split.test.feature));
     return true;
   }
 
@@ -233,16 +239,17 @@ class SketchGrower {
     return allowed ? *allowed : all_cells_[feature];
   }
 
-  // The gate asks how many candidates there are in all, so groupings of categories are made before any is judged.
+  // The gate asks how many tests there are in all, so groupings of categories are made before any is judged.
   void count_candidates(const SketchNode& node, int32_t f, Work& work) const {
     if (features_[f].kind == CellKind::category) {
-      work.groupings[f] = category_groupings(node, f, allowed_cells(node, f));
-      work.n_candidates += static_cast<double>(work.groupings[f].size());
+      work.groupings[f] = category_groupings(node, f, allowed_cells(node, f), work.n_tests[f]);
+      work.n_features += work.n_tests[f] > 0;
       return;
     }
     const std::vector<char>* allowed = constrained(node, f);
     for (int32_t cut = 0; cut < features_[f].n_units; ++cut)
-      work.n_candidates += !allowed || ((*allowed)[cut] && (*allowed)[cut + 1]);
+      work.n_tests[f] += !allowed || ((*allowed)[cut] && (*allowed)[cut + 1]);
+    work.n_features += work.n_tests[f] > 0;
   }
 
   // Cuts are every place between two cells that are still allowed: for a flag, present against absent.
@@ -263,7 +270,7 @@ class SketchGrower {
 
   // The groupings that rows would be tried with, on the estimated counts of each category: the cells that go left.
   std::vector<std::vector<char>> category_groupings(const SketchNode& node, int32_t feature,
-                                                    const std::vector<char>& allowed) const {
+                                                    const std::vector<char>& allowed, double& n_partitions) const {
     const SketchFeature& f = features_[feature];
     Levels levels;
     levels.clear(n_classes_ + 1);
@@ -282,6 +289,7 @@ class SketchGrower {
       levels.code.push_back(static_cast<uint32_t>(cell));
       levels.tally.insert(levels.tally.end(), tally.begin(), tally.end());
     }
+    n_partitions = partitions_of(levels.size());
     return groupings(node, feature, levels, allowed);
   }
 
@@ -412,7 +420,7 @@ class SketchGrower {
     if (!exact && (left.held < rules_.min_held || right.held < rules_.min_held)) return;
     split.noise = noise(node, work);
     split.valid = exact || rules_.significance <= 0 ||
-                  split.noise.below(rules_.significance / std::max(1.0, work.n_candidates));
+                  split.noise.below(rules_.significance / work.n_tried(split.test.feature));
   }
 
   NoiseLaw noise(const SketchNode& node, const Work& work) const {

@@ -51,6 +51,11 @@ double chance_of_numbers(const std::vector<Sample>& branches) {
 
 }  // namespace
 
+double partitions_of(int64_t n) {
+  constexpr double kMostBits = 1000;  // what doubles can tell from infinity
+  return n < 2 ? 0 : std::exp2(std::min(kMostBits, static_cast<double>(n - 1))) - 1;
+}
+
 double split_chance(Criterion criterion, const std::vector<Sample>& branches) {
   if (branches[0].classes.empty()) return chance_of_numbers(branches);
   return chance_of_classes(criterion == Criterion::entropy || criterion == Criterion::gain_ratio, branches);

@@ -77,14 +77,17 @@ bool Worker::examine(std::vector<Node>& nodes, int64_t id) {
   node.split = std::move(found[feature]);
   node.threshold = place_threshold(node, feature, node.split);
   node.decrease = std::max(0.0, node.split.best.decrease) * node.weight / growth_.root_weight;
-  for (const int64_t f : tried_) node.n_tried += n_candidates(f, node.size());
+  double n_features = 0;
+  for (const int64_t f : tried_) n_features += n_candidates(f, node.size()) > 0;
+  node.n_tried = std::max(1.0, n_features * n_candidates(feature, node.size()));
   if (rules_.significance <= 0 || is_significant(node)) return true;
   node.feature = -1;
   node.tally.reset();
   return false;
 }
 
-// How many splits of a feature a node of n rows may have offered; of numbers that stand in bins, as many as rows.
+// How many splits of a feature a node of n rows may have offered, those that an order of categories stands for
+// included; of numbers that stand in bins, as many as rows.
 double Worker::n_candidates(int64_t feature, int64_t n) const {
   const Column& column = columns_.column(feature);
   const bool ordered = !rules_.search.ordered.empty() && rules_.search.ordered[feature];
@@ -92,8 +95,7 @@ double Worker::n_candidates(int64_t feature, int64_t n) const {
   levels = std::min(levels, n);
   double cuts = static_cast<double>(std::max<int64_t>(0, levels - 1));
   if (rules_.search.random && column.kind == Kind::number) cuts = std::min(1.0, cuts);
-  if (column.kind == Kind::category && rules_.n_classes > 2 && !ordered)
-    cuts = levels <= rules_.search.max_categories ? std::exp2(cuts) - 1 : cuts * (rules_.n_classes + 1);
+  if (column.kind == Kind::category && !ordered) cuts = partitions_of(levels);
   if (!column.has_missing) return cuts;
   return rules_.search.missing == Missing::learnt ? 2 * cuts + 1 : cuts + 1;
 }
@@ -120,7 +122,7 @@ bool Worker::is_significant(const Node& node) {
       side.squares += (view_.weight.empty() ? 1.0 : view_.weight[i]) * apart * apart;
     }
   }
-  return split_chance(rules_.search.criterion, sides) * std::max(1.0, node.n_tried) < rules_.significance;
+  return split_chance(rules_.search.criterion, sides) * node.n_tried < rules_.significance;
 }
 
 RootCandidates Worker::candidates(Node& root) {

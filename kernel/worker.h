@@ -33,7 +33,7 @@ struct Node {
   double threshold = 0;
   double decrease = 0;  // weighted by the node's share of the root
   Sample sample;        // its rows, to judge the split above by
-  double n_tried = 0;   // candidates that its split was chosen from
+  double n_tried = 1;   // candidates of the split's feature, times the features: see significance
   int64_t left = -1, right = -1;
   std::vector<double> trace;  // each feature's best score
   std::unique_ptr<NodeTally> tally;

@@ -283,8 +283,15 @@ class Grower:
         return [{cell for cell, _ in ordered[: i + 1]} for i in range(n - 1)]
 
     def candidates(self, node):
-        tests = [(p, left) for p in range(len(self.sources.shapes)) for left in self.tests(node, p)]
-        return [self.candidate(node, place, left, len(tests)) for place, left in tests]
+        tests = {p: self.tests(node, p) for p in range(len(self.sources.shapes))}
+        features = sum(bool(of_feature) for of_feature in tests.values())
+        out = []
+        for place, of_feature in tests.items():
+            n = len(of_feature)
+            if self.sources.shapes[place][0] == 1 and self.k == 2:
+                n = 2**n - 1  # the best cut of the ordered categories is the best of all groupings
+            out += [self.candidate(node, place, left, features * n) for left in of_feature]
+        return out
 
     def candidate(self, node, place, test, n_candidates):
         cells = self.cells(node, place)
