@@ -10,7 +10,7 @@ MUTATIONS ?= 1000000
 KILLS ?= 1000
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test cover oracle bench lint format sanitize docs wheel prove-exports prove-files sketch-proofs noise intervals clean
+.PHONY: help setup demo test cover oracle bench lint format sanitize docs wheel prove-exports prove-files sketch-proofs noise intervals spark clean
 
 help: ## say what each target does
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -45,6 +45,8 @@ prove-files: setup ## a million mutated model files, and a thousand saves killed
 sketch-proofs: setup ## counts from sketches against the rows, and damaged sketches under the sanitizers, at length
 	THETATREE_RESOLUTION_NODES=5500 THETATREE_CONSERVED_TREES=100 THETATREE_SANITIZED_FUZZ=1000000 \
 		$(BIN)/python -m pytest -n $(JOBS) tests/grow/test_resolution.py tests/grow/test_conservation.py tests/sketch
+spark: setup ## every engine that runs here on the same rows, many more than in the tests
+	THETATREE_ENGINE_ROWS=300000 $(BIN)/python -m pytest -q tests/engine/test_agree.py
 
 bench: setup ## measure side by side with peers (idle machine, please)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --editable ".[bench]"

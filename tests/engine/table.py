@@ -1,5 +1,7 @@
 """One table that has it all, for every engine: unicode, gaps, a class and a flag with hardly any key."""
 
+import os
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -11,9 +13,10 @@ FEATURES = {"vip": "flag", "gap": "flag", "age": "threshold", "colour": "categor
 EDGES = {"age": [30, 35.5, 40, 45, 50]}
 KEY_TYPES = ("int", "text", "float")
 LG_K = 8
+ROWS = int(os.environ.get("THETATREE_ENGINE_ROWS", "3000"))
 
 
-def rows(key_type, n=3000):
+def rows(key_type, n=ROWS):
     """Rows with keys of a type; some keys have two rows, and both say the same."""
     rng = np.random.default_rng(5)
     ids = rng.integers(-(2**60), 2**60, n)
