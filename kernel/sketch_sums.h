@@ -21,7 +21,7 @@ class SumIndex {
   SumIndex& operator=(const SumIndex&) = delete;
 
   // The node's own keys, and after them, for each test, those that are also in its cells. A test replaces what the
-  // node says about its feature.
+  // node says about its feature, and allows no cell that the node does not.
   std::vector<Sums> among(const Constraints& node, const Constraints& tests, int n_threads) const;
 
  private:

@@ -5,7 +5,9 @@ import pandas as pd
 import pytest
 
 import thetatree as tt
+from thetatree import _kernel
 from thetatree.grow.from_sums import Part, conserved
+from thetatree.sketch import sources
 
 FEATURES = ["a", "b", "c", "t"]
 
@@ -83,6 +85,41 @@ def test_sampled_sketches_come_close_and_say_how_close():
         n, mean = tree.weighted_n_node_samples, tree.values[:, 0]
         assert n[children].sum() == pytest.approx(n[node])
         assert (n[children] * mean[children]).sum() == pytest.approx(n[node] * mean[node])
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_sums_are_over_the_keys_that_the_resolution_rule_finds(seed):
+    """Against `resolve`, which has a naive oracle of its own."""
+    made = sums(problem(6000, seed, gaps=seed % 2 == 1), 8)
+    data, column = made.data, made.data.column
+    tested = sources.tested_features(data)
+    source = sources.source_of_all(data, tested)
+    cells = [(one.kind, len(one.values), data.features[one.feature].complete) for one in tested]
+    index = _kernel.Sums(column.hashes, column.offsets, column.thetas, source, cells, made.keys, made.y)
+    rng = np.random.default_rng(seed)
+
+    def drawn(f):
+        allowed = rng.integers(0, 2, len(tested[f].values) + 2)
+        allowed[rng.integers(len(allowed) - 1)] = 1
+        return allowed.tolist()
+
+    for _ in range(60):
+        chosen = rng.permutation(len(tested))[: rng.integers(0, 4)].tolist()
+        node = [(f, drawn(f)) for f in chosen]
+        tests = []  # within what the node allows
+        for f in range(len(tested)):
+            inside = [a & b for a, b in zip(drawn(f), dict(node).get(f, [1] * 99), strict=False)]
+            if any(inside):
+                tests.append((f, inside))
+        found = np.asarray(index.among(node, tests, 2)).reshape(-1, 4)
+        asked = [node, *([*(one for one in node if one[0] != test[0]), test] for test in tests)]
+        for line, constraints in zip(found, asked, strict=True):
+            hashes, tau = _kernel.resolve(
+                column.hashes, column.offsets, column.thetas, source, cells, constraints
+            )
+            share = tau / (1 << 63) if tau < (1 << 63) - 1 else 1.0
+            y = made.of(hashes)
+            np.testing.assert_allclose(line, [len(y), share, y.sum(), (y**2).sum()], rtol=1e-9)
 
 
 def test_noise_is_not_split():

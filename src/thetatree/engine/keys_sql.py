@@ -35,7 +35,6 @@ def keys_query(request: Request, maker: Maker, *, numeric: bool) -> str:
     steps = [("input", f"SELECT\n    {_listed(columns)}\n  FROM {table.source}"), ("kept", rows)]
     if isinstance(maker, HashMaker):
         steps.append(("hashed", maker.keyed("SELECT * FROM kept")))
-        picked = "h"
     else:
         names = ", ".join(["k", "c", *features])
         made = d.aggregate(request.key_type, 12 if d.name == "clickhouse" else _SMALL)
@@ -45,11 +44,10 @@ def keys_query(request: Request, maker: Maker, *, numeric: bool) -> str:
         steps.append(
             ("hashed", f"SELECT {joined}, {_hash(d)} AS h\n  FROM kept JOIN single ON kept.k = single.k")
         )
-        picked = "h"
     by = "" if numeric else "PARTITION BY c "
     # Rows of one key are one: ranks without gaps.
     steps.append(("ranked", f"SELECT *, DENSE_RANK() OVER ({by}ORDER BY h) AS place\n  FROM hashed"))
-    answer = [f"{picked} AS hash", f"c AS {d.ident(request.target)}"]
+    answer = ["h AS hash", f"c AS {d.ident(request.target)}"]
     answer += [f"f{i} AS {d.ident(one.name)}" for i, one in enumerate(table.features)]
     text = ",\n".join(f"{name} AS (\n  {what}\n)" for name, what in steps)
     most = (1 << request.lg_k) + 1
