@@ -74,10 +74,10 @@ def test_against_predict_in_spark(engines):
 def test_every_float64_is_read_back_the_same(engines):
     """A threshold and its neighbours, over the whole range of float64, told apart by every engine."""
     chance = random.Random(0)
-    bits = [chance.getrandbits(64) for _ in range(150)]
-    values = [struct.unpack("d", struct.pack("Q", b))[0] for b in bits]
-    values += [chance.gauss(0, 10.0 ** chance.randint(-3, 6)) for _ in range(150)]
-    values += [0.1, 2.45, 39.5, -17274.37204549946, 5e-324, -5e-324, 1.7e308, 2.0**62, 2.0**63, 1e22, 0.0]
+    values = [struct.unpack("d", struct.pack("Q", chance.getrandbits(64)))[0] for _ in range(20)]
+    values += [chance.gauss(0, 10.0 ** chance.randint(-3, 6)) for _ in range(20)]
+    values += [0.1, 2.45, 39.5, 5e-324, -5e-324, 1.7e308, 2.0**62, 2.0**63, 1e22, 0.0]
+    values += [-17274.37204549946, 3.426524598215322e-303]  # which SQLite 3.40 reads an ulp off
     values = [v for v in values if math.isfinite(v)]
     trees = [
         tt.CARTRegressor()
@@ -86,7 +86,7 @@ def test_every_float64_is_read_back_the_same(engines):
         for v in values
     ]
     for dialect in ("sqlite", "duckdb", "postgres"):
-        for value, tree in list(zip(values, trees, strict=True))[::10]:
+        for value, tree in zip(values, trees, strict=True):
             points = pd.DataFrame({"x0": [value, math.nextafter(value, math.inf)]})
             query = tt.export.to_sql(
                 tree, dialect=dialect, output=["leaf", "prediction"], table="t", keep=["x0"]
