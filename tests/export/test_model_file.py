@@ -589,6 +589,9 @@ def test_files_of_earlier_layouts_load(documents, tmp_path):
     [
         (("classes", "labels"), ["no", "no", "yes"], "there twice"),
         (("classes", "dtype"), "<U1", "not of type"),
+        (("classes", "dtype"), ",i8", "of type ',i8' are not read"),
+        (("classes", "dtype"), "<U999999999", "are not read"),
+        (("classes", "dtype"), ["<U5"], "are not read"),
         (("features", 0, "name"), 3, "a feature's name is text"),
         (("features", 3, "labels"), ["a", "b", "a", "c"], "has a label twice"),
         (("features", 0, "kind"), "category", "a threshold is on a feature that is no number"),

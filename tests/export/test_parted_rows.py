@@ -3,42 +3,14 @@
 import json
 
 import numpy as np
-import pandas as pd
 import pytest
 from export.engines import DuckDB, Sqlite
 from export.test_c import compiled, run_all
 from export.test_java import answers
-from naive.models import Model, random_model
+from naive.models import NONE, Model, random_model, walk
 
 import thetatree as tt
-from thetatree.tree.tree import SplitKind, Tree
-
-NONE = -1  # the leaf of a row without an answer
-
-
-def walk(tree, row):
-    """The leaf of one row, by the tree's definition; NONE where it is parted."""
-    node = 0
-    while not tree.is_leaf[node]:
-        feature = tree.features[tree.feature[node]]
-        value, kind = row[feature.name], tree.kind[node]
-        known = not pd.isna(value)
-        branch = tree.missing_branch[node]
-        if feature.kind == "category" and known:
-            known = value in feature.labels or feature.unlisted
-        listed = slice(tree.category_start[node], tree.category_start[node + 1])
-        if known and kind == SplitKind.THRESHOLD:
-            branch = 0 if np.isinf(tree.threshold[node]) or value <= tree.threshold[node] else 1
-        elif known and kind == SplitKind.PRESENCE:
-            branch = 0 if value else 1
-        elif known:
-            code = feature.labels.index(value) if value in feature.labels else -1
-            branches = dict(zip(tree.category[listed].tolist(), tree.category_branch[listed], strict=True))
-            branch = branches.get(code, 1 if kind == SplitKind.SUBSET else branch)
-        if branch < 0:
-            return NONE
-        node = tree.child[tree.child_start[node] + branch]
-    return int(node)
+from thetatree.tree.tree import EVERY_BRANCH, Tree
 
 
 def parting(seed):
@@ -47,7 +19,7 @@ def parting(seed):
     arrays = dict(case.tree.arrays())
     some = np.random.default_rng(seed).random(case.tree.node_count) < 0.5
     some[0] = True
-    arrays["missing_branch"] = np.where(some & ~case.tree.is_leaf, -2, case.tree.missing_branch)
+    arrays["missing_branch"] = np.where(some & ~case.tree.is_leaf, EVERY_BRANCH, case.tree.missing_branch)
     tree = Tree.from_arrays(arrays, case.tree.features, case.tree.classes, case.tree.criterion)
     leaves = np.array([walk(tree, row) for row in case.table.to_dict("records")])
     return Model(case.name, tree, case.table, leaves, [], None)
@@ -126,7 +98,7 @@ def test_json_says_null():
 def test_onnx_and_scikit_learn_refuse_the_tree(export):
     tree = tt.CARTRegressor().fit([[1.0, 2.0], [2.0, 1.0], [3.0, 5.0]], [1.0, 2.0, 3.0]).tree_
     arrays = dict(tree.arrays())
-    arrays["missing_branch"] = np.where(tree.is_leaf, -1, -2)
+    arrays["missing_branch"] = np.where(tree.is_leaf, -1, EVERY_BRANCH)
     parting_tree = Tree.from_arrays(arrays, tree.features, None, "squared_error")
     with pytest.raises(ValueError, match=r"parts rows with a missing value among all branches.*to_sql"):
         export(parting_tree)

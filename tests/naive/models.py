@@ -36,7 +36,7 @@ TEXTS = [
     "nan",
 ]
 UNSEEN = ["never seen", "Red", "red "]
-KINDS = ["classifier", "regressor", "aid", "thaid", "sketch", "hand", "hand"]
+KINDS = ["classifier", "regressor", "aid", "thaid", "c45", "sketch", "hand", "hand"]
 
 
 @dataclass(frozen=True)
@@ -78,6 +78,10 @@ def random_model(
         model = _from_rows(rng, kind, train)
     tree = model if isinstance(model, Tree) else model.tree_
     _at_thresholds(rng, tree, table)
+    if tree.fractional:  # the rows that it parts have tests of their own
+        table = table[[walk(tree, row) != NONE for row in table.to_dict("records")]].reset_index(drop=True)
+        if table.empty:
+            return random_model(seed, rows, ("classifier",), binary_numbers)
     leaves = model.apply(table)
     if isinstance(model, Tree):
         labels = None if tree.classes is None else [tree.classes[k] for k in np.argmax(tree.values, axis=1)]
@@ -87,6 +91,34 @@ def random_model(
         said = model.predict(table).tolist()
         shares = model.predict_proba(table) if hasattr(model, "predict_proba") else None
     return Model(f"{kind}-{seed}", model, table, np.asarray(leaves), said, shares)
+
+
+NONE = -1  # the leaf of a row without an answer
+
+
+def walk(tree, row):
+    """The leaf of one row, by the tree's definition; NONE where it is parted."""
+    node = 0
+    while not tree.is_leaf[node]:
+        feature = tree.features[tree.feature[node]]
+        value, kind = row[feature.name], tree.kind[node]
+        known = not pd.isna(value)
+        branch = tree.missing_branch[node]
+        if feature.kind == "category" and known:
+            known = value in feature.labels or feature.unlisted
+        listed = slice(tree.category_start[node], tree.category_start[node + 1])
+        if known and kind == SplitKind.THRESHOLD:
+            branch = 0 if np.isinf(tree.threshold[node]) or value <= tree.threshold[node] else 1
+        elif known and kind == SplitKind.PRESENCE:
+            branch = 0 if value else 1
+        elif known:
+            code = feature.labels.index(value) if value in feature.labels else -1
+            branches = dict(zip(tree.category[listed].tolist(), tree.category_branch[listed], strict=True))
+            branch = branches.get(code, 1 if kind == SplitKind.SUBSET else branch)
+        if branch < 0:
+            return NONE
+        node = tree.child[tree.child_start[node] + branch]
+    return int(node)
 
 
 def as_estimator(model: Any) -> Any:
@@ -178,6 +210,9 @@ def _from_rows(rng, kind: str, train: pd.DataFrame) -> Any:
     latent = _latent(rng, train)
     weight = rng.uniform(0.2, 3, len(train)) if rng.random() < 0.3 else None
     shared: dict[str, Any] = {"missing": str(rng.choice(["learnt", "majority"])), "n_jobs": 1}
+    if kind == "c45":
+        subsets, y = bool(rng.random() < 0.3), _labels(rng, latent)
+        return tt.C45Classifier(subsets=subsets, n_jobs=1).fit(train, y, weight)
     if kind == "aid":
         return tt.AIDRegressor(min_improvement=0.001, **shared).fit(train, latent, weight)
     shared["max_depth"] = [None, 3, 8][rng.integers(3)]

@@ -13,7 +13,7 @@ from typing import Any
 
 from thetatree.export.view import Test, View
 from thetatree.tree.rules import condition, prediction
-from thetatree.tree.tree import SplitKind, Tree
+from thetatree.tree.tree import EVERY_BRANCH, SplitKind, Tree
 
 FORMAT = "thetatree-nodes"
 VERSION = 1
@@ -91,7 +91,7 @@ def _split(view: View, node: int) -> dict[str, Any]:
         split |= {"kind": "known"} if math.isinf(threshold) else {"threshold": threshold}
     children = view.children(node)
     missing = int(tree.missing_branch[node])
-    split["missing"] = children[missing] if missing >= 0 else None
+    split["missing"] = None if missing == EVERY_BRANCH else children[missing]
     split["branches"] = [_branch(view, tree, node, branch, child) for branch, child in enumerate(children)]
     return split
 

@@ -12,6 +12,7 @@ import hashlib
 import json
 import math
 import os
+import re
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,8 @@ FORMAT = "thetatree-model"
 VERSION = 1
 
 _SPECIAL = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
+# Types of class labels. numpy evaluates other texts that are given for a type; a long one takes its memory.
+_CLASS_TYPE = re.compile(r"[|<>=]?(b1|[iu][1248]|f[248]|O|U\d{1,4})")
 _MODEL = b',"model":'  # what stands before the model in a file that `save_model` wrote
 
 
@@ -246,9 +249,12 @@ def _decode_feature(item: dict[str, Any]) -> Feature:
 
 def _decode_classes(item: dict[str, Any]) -> NDArray[Any]:
     labels = [_decode(label) for label in item["labels"]]
-    dtype = np.dtype(str(item["dtype"]))
-    if dtype.kind not in "biufUO" or not all(isinstance(v, (str, int, float, bool)) for v in labels):
-        raise ValueError(f"class labels of type {dtype} are not read")
+    name = item["dtype"]
+    if not isinstance(name, str) or not _CLASS_TYPE.fullmatch(name):
+        raise ValueError(f"class labels of type {name!r} are not read")
+    if not all(isinstance(v, (str, int, float, bool)) for v in labels):
+        raise ValueError("a class label is no text and no number")
+    dtype = np.dtype(name)
     classes = np.array(labels, dtype=dtype)
     if classes.tolist() != labels or len(set(labels)) < len(labels):
         raise ValueError(f"class labels {labels[:10]} are not of type {dtype}, or one is there twice")

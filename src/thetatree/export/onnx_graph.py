@@ -95,7 +95,7 @@ class _Binary:
 
 class _Writer:
     def __init__(self, view: View) -> None:
-        if view.loses:
+        if view.tree.fractional:
             raise ValueError(
                 "the tree parts rows with a missing value among all branches (missing='fractional'), but a "
                 "model of ONNX sends a row to one leaf and cannot say that there is none: use to_sql, "

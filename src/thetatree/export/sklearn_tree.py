@@ -77,7 +77,7 @@ def _refuse_what_it_cannot(view: View) -> None:
                 f"the tree splits the categories of column {feature.name!r}, but scikit-learn's trees have "
                 f"thresholds only: make flags of its values before fitting, or use another export"
             )
-    if view.loses:
+    if tree.fractional:
         raise ValueError(
             "the tree parts rows with a missing value among all branches (missing='fractional'), but those "
             "of scikit-learn send a row to one leaf: use to_sql, to_python, to_c or to_java"

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from thetatree.data.features import Feature
 from thetatree.export.model import tree_of
 from thetatree.sketch.kinds import OTHER
-from thetatree.tree.tree import SplitKind, Tree
+from thetatree.tree.tree import EVERY_BRANCH, SplitKind, Tree
 
 Kind: TypeAlias = Literal["any", "none", "le", "gt", "true", "false", "in", "not in"]
 _OPPOSITE: dict[Kind, Kind] = {"any": "none", "le": "gt", "true": "false", "in": "not in"}
@@ -108,15 +108,10 @@ class View:
         """Return a feature."""
         return self.tree.features[index]
 
-    @cached_property
-    def loses(self) -> bool:
-        """Whether some rows with a missing value get no answer."""
-        return bool((self.tree.missing_branch[~self.tree.is_leaf] < 0).any())
-
     def missing_branch(self, node: int) -> int:
         """Return the branch of missing values; the lost one, after the last, where they are parted."""
         branch = int(self.tree.missing_branch[node])
-        return branch if branch >= 0 else int(np.diff(self.tree.child_start[node : node + 2])[0])
+        return branch if branch != EVERY_BRANCH else int(np.diff(self.tree.child_start[node : node + 2])[0])
 
     def children(self, node: int) -> list[int]:
         """Return the children of a node in the order of its branches."""
@@ -133,7 +128,7 @@ class View:
         kind = self.feature(feature).kind
         if kind == "category":
             return self._of_category(node, branch, feature, missing)
-        if missing and self.tree.missing_branch[node] < 0:
+        if missing and self.tree.missing_branch[node] == EVERY_BRANCH:
             return Test(feature, "none", missing)
         threshold = float(self.tree.threshold[node])
         if self.tree.kind[node] == SplitKind.PRESENCE:
@@ -215,7 +210,7 @@ class View:
                 continue
             largest = max(range(len(below)), key=lambda branch: (end[below[branch]] - below[branch], branch))
             waiting.append(Step("leaf", below[largest]))
-            lost = [len(below)] if self.tree.missing_branch[node] < 0 else []
+            lost = [len(below)] if self.tree.missing_branch[node] == EVERY_BRANCH else []
             waiting += [Step("open", node, b) for b in [*reversed(range(len(below))), *lost] if b != largest]
 
     def parts(self, most: int) -> list[int]:
