@@ -202,6 +202,7 @@ class Candidate:
     held: tuple[float, float]
     allowed: tuple[list[int], list[int]]
     valid: bool
+    p_value: float = 1.0
     ranking: tuple[float, ...] = ()
     decrease: float = 0.0
 
@@ -352,13 +353,14 @@ class Grower:
             return False
         if not self._worth_making(node, candidate):
             return False
-        if rules["significance"] <= 0 or all(tau >= 1 for side in taus for tau in side):
-            return True
         counts = [n for n, _ in node.counts]
         sides = [[n for n, _ in side] for side in candidate.sides]
         plain = "gini" if rules["criterion"] == "gini" else "entropy"
         gain = criteria.impurity_decrease(plain, counts, *sides) * (1 if plain == "gini" else math.log(2))
         chance = noise_chance(rules["criterion"], counts, sides[0], taus, gain)
+        candidate.p_value = min(1.0, chance * n_candidates)
+        if rules["significance"] <= 0 or all(tau >= 1 for side in taus for tau in side):
+            return True
         return chance < rules["significance"] / n_candidates
 
     def _worth_making(self, node, candidate):
@@ -417,6 +419,8 @@ def judge(tree, sources, rules):
             return f"node {at}: {chosen}"
         if not np.isclose(tree.score[at], chosen.ranking[0], rtol=1e-7, atol=1e-10 * _scale(grower, node)):
             return f"node {at}: score {tree.score[at]!r}, not {chosen.ranking[0]!r}"
+        if not np.isclose(tree.p_value[at], chosen.p_value, rtol=1e-6, atol=1e-300):
+            return f"node {at}: p-value {tree.p_value[at]!r}, not {chosen.p_value!r}"
         share = sum(grower.weighted(node.counts)) / grower.root_weight
         if not np.isclose(
             tree.impurity_decrease[at], max(0.0, chosen.decrease) * share, rtol=1e-7, atol=1e-12

@@ -59,7 +59,7 @@ PRUNING = """
         test. "auto", which classifiers start with: 0.05 from sketches, none for rows.
     significance_test : {"parametric", "permutation"}, default="parametric"
         What a split of rows is tested by. "parametric": G for entropy and gain_ratio, chi-square for the
-        other criteria of classes, F for numbers, corrected for the number of candidates (Bonferroni).
+        other criteria of classes, F for numbers, corrected for all that is tried (Bonferroni).
         "permutation": the best split for targets dealt out by chance.
     n_permutations : int, default=999
         Deals of significance_test="permutation"; with max_features every one looks at all features.
