@@ -189,6 +189,16 @@ def test_each_way_from_sketches(way, frame, sketches):
         assert accuracy(model) > accuracy(whole) - 0.01
 
 
+@pytest.mark.parametrize("way", ["cost_complexity", "validation", "pessimistic", "min_impurity"])
+def test_zero_gain_structure_from_sketches(way):
+    """XOR: the first split gains nothing, and stays, since the branch as a whole pays."""
+    table = pd.DataFrame([[a, b] for a in (0, 1) for b in (0, 1)] * 100, columns=["a", "b"]).astype(bool)
+    frame = table.assign(id=np.arange(400), y=(table["a"] ^ table["b"]).astype(int))
+    model = tt.ThetaSketchDecisionTreeClassifier(pruning=way).fit(tt.sketch(frame, key="id", target="y"))
+    assert model.get_n_leaves() == 4
+    assert model.score(table, frame["y"]) == 1.0
+
+
 def test_validation_keeps_a_share_of_the_hashes(sketches):
     model = deep(pruning="validation", validation_fraction=0.3).fit(sketches)
     assert model.tree_.estimates.count[0].sum() == pytest.approx(0.7 * 4000, rel=0.1)

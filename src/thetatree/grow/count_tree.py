@@ -55,6 +55,16 @@ def count_tree(
     Estimates
         Counts, standard errors, θ and held keys of each node, classes in the tree's order.
 
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from thetatree import CARTClassifier, sketch
+    >>> people = pd.DataFrame({"vip": [True, True, False, False, False], "y": [1, 1, 0, 0, 1]})
+    >>> tree = CARTClassifier().fit(people[["vip"]], people["y"]).tree_
+    >>> others = people.assign(id=range(5), y=[1, 0, 0, 0, 0])
+    >>> count_tree(tree, sketch(others, key="id", target="y")).count.tolist()
+    [[4.0, 1.0], [1.0, 1.0], [3.0, 0.0]]
+
     Raises
     ------
     ValueError
