@@ -395,6 +395,7 @@ def small_tree(**arrays):
 def test_the_small_tree_loads(tmp_path):
     write(small_tree(), tmp_path / "m.json")
     model = tt.load(tmp_path / "m.json")
+    assert np.isnan(model.tree_.p_value).all()  # written before trees had p-values
     assert model.predict([[0, 0], [1, 1], [1, 2], [np.nan, 0], [1, np.nan]]).tolist() == [1, 2, 4, 1, 4]
 
 
@@ -425,6 +426,10 @@ def test_the_small_tree_loads(tmp_path):
         {"value": [2.0, "nan", 3.0, 2.0, 4.0]},
         {"impurity": ["nan"] * 5},
         {"impurity": [-1.0] * 5},
+        {"p_value": [0.5, "nan", 1.5, "nan", "nan"]},
+        {"p_value": [-0.1, "nan", 0.5, "nan", "nan"]},
+        {"p_value": ["inf", "nan", 0.5, "nan", "nan"]},
+        {"p_value": [0.5] * 4},
         {"weighted_n_node_samples": [0.0] * 5},
         {"weighted_n_node_samples": [-5.0, 2.0, 3.0, 1.0, 2.0]},
         {"weighted_n_node_samples": ["inf"] * 5},
