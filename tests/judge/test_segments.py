@@ -1,12 +1,13 @@
 """The leaf table and what follows from it, against scikit-learn and plain counting over rows."""
 
 import os
+import sys
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.calibration import calibration_curve
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.frozen import FrozenEstimator
@@ -21,7 +22,7 @@ from sklearn.metrics import (
     roc_auc_score,
     roc_curve,
 )
-from sklearn.model_selection import GridSearchCV, train_test_split
+from sklearn.model_selection import GridSearchCV, TunedThresholdClassifierCV, train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -214,6 +215,8 @@ def test_whatever_is_around_the_tree(cancer):
     pipeline = make_pipeline(StandardScaler(), tt.CARTClassifier(max_depth=4, min_samples_leaf=8))
     search = GridSearchCV(pipeline, {"cartclassifier__max_depth": [4]}, cv=2).fit(X, y)
     piped = tt.judge.segments(search, Xt, yt)
+    tuned = TunedThresholdClassifierCV(clone(model), cv=2).fit(X, y)
+    assert tt.judge.segments(tuned, Xt, yt).frame["rate"].tolist() == plain.frame["rate"].tolist()
     assert piped.frame["rate"].tolist() == plain.frame["rate"].tolist()
 
 
@@ -391,6 +394,18 @@ def test_long_tables_are_cut_in_print():
     found = tt.judge.segments(tt.CARTClassifier().fit(x, x.ravel() % 2))
     assert str(found).endswith("... 340 more lines: .frame has them all")
     assert len(found.frame) == 400
+
+
+def test_a_plot_of_its_own(monkeypatch):
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    pyplot.switch_backend("agg")
+    found = tt.judge.segments(tt.CARTClassifier().fit([[0], [1]], [0, 1]))
+    figure = found.roc().plot().figure
+    assert len(figure.axes) == 1
+    pyplot.close(figure)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ImportError, match=r"plots need matplotlib: pip install 'thetatree\[plot\]'"):
+        found.roc().plot()
 
 
 def test_plots(cancer):

@@ -179,7 +179,7 @@ def _steps(model: Any) -> tuple[list[Any], Any]:
             if len(model) > 1:
                 before.append(model[:-1])
             model = model[-1]
-        elif not hasattr(model, "tree_") and hasattr(model, "estimator_"):
+        elif hasattr(model, "estimator_"):
             model = model.estimator_
         else:
             return before, model

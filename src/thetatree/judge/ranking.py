@@ -46,11 +46,6 @@ class Ranking:
     unit: str
 
     @property
-    def rate(self) -> Floats:
-        """Rate (or mean) of each step; NaN where nothing was counted."""
-        return ratio(self.hits, self.weight)
-
-    @property
     def others(self) -> Floats:
         """Weight of what is not the target."""
         return self.weight - self.hits
