@@ -47,7 +47,7 @@ def learners(rng):
     ]
 
 
-def others(rng, frame, n=40):
+def others(rng, frame, n=30):
     """Rows like those of a frame, with values that training did not see and more that are missing."""
     rows = frame.sample(n, replace=True, random_state=int(rng.integers(1 << 30))).reset_index(drop=True)
     unseen = {3: "never seen", 5: "nor this"}
@@ -96,6 +96,7 @@ def sketched(n=20_000, lg_k=10, seed=0):
         {
             "age": rng.integers(18, 90, n).astype(float),
             "plan": rng.choice(["basic", "plus", "family"], n),
+            "town": [f"town {i}" for i in np.minimum(rng.geometric(0.05, n), 90)],
             "tags": [
                 rng.choice(["a", "b", "c"], int(k), replace=False).tolist() for k in rng.integers(0, 3, n)
             ],
@@ -103,9 +104,10 @@ def sketched(n=20_000, lg_k=10, seed=0):
         }
     )
     hot = np.array(["b" in tags for tags in frame.tags])
-    risk = 0.1 + 0.4 * (frame.age < 35) + 0.3 * hot * (frame.plan == "plus")
+    rare = ~frame.town.isin([f"town {i}" for i in range(1, 5)])
+    risk = 0.1 + 0.2 * rare + 0.4 * (frame.age < 35) + 0.3 * hot * (frame.plan == "plus")
     outcome = np.where(rng.random(n) < risk, "left", "stayed")
     whole = frame.assign(id=np.arange(n), outcome=outcome)
-    sketches = tt.sketch(whole, key="id", target="outcome", lg_k=lg_k)
+    sketches = tt.sketch(whole, key="id", target="outcome", lg_k=lg_k, max_categories=8)
     model = tt.ThetaSketchDecisionTreeClassifier(max_depth=5, significance=None, min_held=3).fit(sketches)
     return model, frame, outcome, sketches

@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from thetatree.data.features import Feature
+from thetatree.sketch.kinds import OTHER
 from thetatree.tree.rules import condition
 from thetatree.tree.tree import SplitKind, Tree
 
@@ -31,7 +33,7 @@ def payload(model: Any, tree: Tree, title: str | None, note: str | None) -> dict
         "estimator": type(model).__name__,
         "criterion": tree.criterion,
         "classes": None if tree.classes is None else [str(label) for label in tree.classes],
-        "features": [_feature(tree, j) for j in range(tree.n_features)],
+        "features": [_feature(feature, hasattr(model, "columns_")) for feature in tree.features],
         "tree": _tree(tree),
         **_rules(tree),
         "estimates": _estimates(tree),
@@ -40,14 +42,15 @@ def payload(model: Any, tree: Tree, title: str | None, note: str | None) -> dict
     }
 
 
-def _feature(tree: Tree, j: int) -> dict[str, Any]:
-    feature = tree.features[j]
+def _feature(feature: Feature, from_sketches: bool) -> dict[str, Any]:
     labels = [str(label) for label in feature.labels]
     if len(set(labels)) < len(labels):  # the text "1" beside the number 1
         labels = [repr(label) for label in feature.labels]
     out: dict[str, Any] = {"name": feature.name, "kind": feature.kind}
     if feature.kind == "category":
         out |= {"labels": labels, "unlisted": feature.unlisted}
+        if from_sketches and OTHER in feature.labels:  # what the builder counted together
+            out["other"] = feature.labels.index(OTHER)
     return out
 
 
