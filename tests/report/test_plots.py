@@ -93,6 +93,8 @@ def test_cp(iris):
     rings = {one.get_xdata()[0] for one in ax.lines if one.get_fillstyle() == "none"}
     assert rings == set(np.flatnonzero(table["choice"] != ""))
     assert len(tt.plot.cp(table).lines) == len(ax.lines)
+    long = pd.concat([table] * 12, ignore_index=True)
+    assert len(tt.plot.cp(long).containers) == 0  # a band, no bars
     with pytest.raises(ValueError, match="fit it with ccp_alpha='cv'"):
         tt.plot.cp(tt.CARTClassifier().fit(X, y))
     with pytest.raises(ValueError, match="lacks the column 'xstd'"):

@@ -35,6 +35,7 @@ __all__ = ["calibration", "cp", "gains", "importance", "pruning_path", "tree"]
 _LEVEL = 0.95
 _MOST_CLASSES = 8
 _MOST_STEPS = 120  # of a pruning path: as many as an eye tells apart
+_MOST_BARS = 30  # lines of a cp table that have an error bar each; of more there is a band
 _GREY = "#8a9097"
 
 
@@ -115,38 +116,39 @@ def cp(model: Any, *, ax: Any = None) -> Any:
         Where to draw; a new figure by default.
     """
     table = _cp_table(model)
-    leaves, error, spread = (
-        table["nsplit"].to_numpy() + 1,
-        table["xerror"].to_numpy(),
-        table["xstd"].to_numpy(),
-    )
+    error, spread = table["xerror"].to_numpy(), table["xstd"].to_numpy()
+    leaves, places = table["nsplit"].to_numpy() + 1, np.arange(len(table))
     best = int(np.argmin(error))
-    axes = new_axes((7.2, 4.4)) if ax is None else ax
-    places = np.arange(len(table))
-    axes.errorbar(places, error, yerr=spread, marker="o", capsize=3, color=colour_of_class(0))
     line = float(error[best] + spread[best])
-    axes.axhline(line, color=_GREY, linestyle="--", linewidth=1)
-    axes.text(0, line, "least + 1 standard error", color=_GREY, fontsize=8, va="bottom")
-    axes.margins(y=0.15)
-    within = int(np.flatnonzero(error <= line)[0])
-    for at, rule in {best: "cv", within: "cv-1se"}.items():
-        axes.plot(at, error[at], marker="o", markersize=11, fillstyle="none", color=colour_of_class(1))
-        axes.annotate(
-            rule,
-            (at, error[at] - spread[at]),
-            xytext=(0, -12),
-            textcoords="offset points",
-            ha="center",
-            fontsize=8,
-            color=colour_of_class(1),
+    axes = new_axes((7.6, 4.4)) if ax is None else ax
+    blue, orange = colour_of_class(0), colour_of_class(1)
+    if len(table) <= _MOST_BARS:
+        axes.errorbar(places, error, yerr=spread, marker="o", capsize=3, color=blue)
+    else:
+        axes.plot(places, error, color=blue)
+        axes.fill_between(places, error - spread, error + spread, color=blue, alpha=0.2, linewidth=0)
+    axes.axhline(line, color=_GREY, linestyle="--", linewidth=1, label="least + 1 standard error")
+    for at, rule in ((best, "cv"), (int(np.flatnonzero(error <= line)[0]), "cv-1se")):
+        size = 10 if rule == "cv" else 14
+        chosen = f"{rule}: {leaves[at]:,} {'leaf' if leaves[at] == 1 else 'leaves'}"
+        axes.plot(
+            at,
+            error[at],
+            marker="o",
+            markersize=size,
+            fillstyle="none",
+            color=orange,
+            linestyle="",
+            label=chosen,
         )
-    ticks = np.unique(np.linspace(0, len(table) - 1, 12).astype(np.int64))
-    axes.set_xticks(ticks, [f"{table['CP'].iloc[i]:.2g}" for i in ticks])
+    ticks = np.unique(np.linspace(0, len(table) - 1, 8).astype(np.int64))
+    axes.set_xticks(ticks, [f"{table['CP'].iloc[i]:.1g}" for i in ticks])
     above = axes.secondary_xaxis("top")
     above.set_xticks(ticks, [f"{leaves[i]:,}" for i in ticks])
     above.set_xlabel("leaves")
     _plainly(axes)
     axes.set(xlabel="complexity parameter", ylabel="cross-validated error, in units of the root's")
+    axes.legend(frameon=False)
     return axes
 
 
