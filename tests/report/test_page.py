@@ -78,6 +78,23 @@ def test_a_typed_case_in_multiway_and_subset_splits(opened):
         assert typed_leaves(page, tree, rows) == tree.apply(rows).tolist()
 
 
+@pytest.mark.skipif(not hasattr(tt, "C45Classifier"), reason="no learner here parts its cases")
+def test_a_typed_case_goes_in_parts_where_predict_parts_it(opened):
+    rng = np.random.default_rng(4)
+    frame = table(rng)
+    model = tt.C45Classifier(pruning=None).fit(frame, target(rng, frame, 3))
+    rows = others(rng, frame)
+    shares = model.predict_proba(rows)
+    with opened(model) as page:
+        assert typed_leaves(page, model.tree_, rows) == model.apply(rows).tolist()
+        said = page.get_attribute("#verdict", "data-says")
+        assert said == f"{model.predict(rows)[-1]} {shares[-1].max():.0%}"
+        empty = rows.head(1).assign(**dict.fromkeys(rows.columns, np.nan))
+        typed_leaves(page, model.tree_, empty)
+        assert page.locator(".node.on-path").count() > model.get_depth() + 1
+        assert "in parts" in page.inner_text("#verdict")
+
+
 def test_a_typed_case_in_a_tree_grown_from_sketches(opened):
     model, frame, _, _ = sketched()
     rows = frame.head(60).copy()
