@@ -45,7 +45,6 @@ def opened(browser, tmp_path):
             color_scheme="dark" if dark else "light",
             bypass_csp=bypass_csp,
         )
-        context.set_default_timeout(8000)
         page = context.new_page()
         wrong, asked = [], []
         page.on("console", lambda message: wrong.append(message.text))

@@ -17,9 +17,14 @@ TYPE_ALL = """(cases) => cases.map((texts) => {
 })"""
 
 
+def settled(page):
+    """Wait until what was asked for is drawn."""
+    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
 def until(page, expression):
     """Wait for something to hold; playwright's own way is refused by the page's security policy."""
-    for _ in range(100):
+    for _ in range(1000):
         if page.evaluate(expression):
             return
         page.wait_for_timeout(20)
@@ -132,7 +137,7 @@ def test_a_case_typed_by_hand(opened, churn):
         (leaf,) = tree.apply(row).tolist()
         assert int(page.get_attribute("#verdict", "data-leaf")) == leaf
         page.click("#fit")
-        page.wait_for_timeout(50)
+        settled(page)
         path = page.locator(".node.on-path")
         assert path.count() == tree.depth[leaf] + 1
         assert page.locator(".ribbon.lit").count() == tree.depth[leaf]
@@ -192,10 +197,10 @@ def test_folding_and_opening(opened, churn):
         page.click('[data-node="0"] .toggle')
         page.click("#fit")
         page.click("#less")
-        page.wait_for_timeout(50)
+        settled(page)
         few = shown.count()
         page.click("#more")
-        page.wait_for_timeout(50)
+        settled(page)
         assert few < shown.count() <= tree.node_count
         page.dblclick('[data-node="1"]')
         assert page.get_attribute('[data-node="1"]', "aria-selected") == "true"
@@ -209,22 +214,22 @@ def test_zoom_and_move(opened, churn):
     with opened(churn[0]) as page:
         x, y, scale = place()
         page.click("#in")
-        page.wait_for_timeout(50)
+        settled(page)
         assert place()[2] > scale
         page.click("#fit")
-        page.wait_for_timeout(50)
+        settled(page)
         assert place() == [x, y, scale]
         box = page.locator("#canvas").bounding_box()
         page.mouse.move(box["x"] + 5, box["y"] + 5)
         page.mouse.down()
         page.mouse.move(box["x"] + 85, box["y"] + 45, steps=4)
         page.mouse.up()
-        page.wait_for_timeout(50)
+        settled(page)
         assert place() == pytest.approx([x + 80, y + 40, scale])
         page.keyboard.down("Control")
         page.mouse.wheel(0, -300)
         page.keyboard.up("Control")
-        page.wait_for_timeout(100)
+        settled(page)
         assert place()[2] > scale
 
 
@@ -249,7 +254,7 @@ def test_search(opened, churn):
         said = page.inner_text("#found")
         assert said == f"{len(splits)} split{'s' if len(splits) > 1 else ''}"
         page.click("#all")
-        page.wait_for_timeout(100)
+        settled(page)
         hit = {int(one.get_attribute("data-node")) for one in page.locator(".node.hit").all()}
         expected = set(splits.tolist())
         for node in splits:
@@ -263,7 +268,7 @@ def test_search(opened, churn):
         page.fill("#search", "no such feature")
         assert page.inner_text("#found") == "no split tests it"
         page.press("#search", "Escape")
-        page.wait_for_timeout(50)
+        settled(page)
         assert page.locator(".node.hit").count() == 0
 
 
@@ -371,7 +376,7 @@ def test_a_thousand_leaves_stay_usable(opened):
         assert page.locator(".node text").count() == 0  # too small to read: cards without words
         for _ in range(12):
             page.click("#in")
-        page.wait_for_timeout(100)
+        settled(page)
         assert page.locator(".node").count() < 120  # only what is in view
         leaf = int(model.tree_.rules()[700].leaf)
         page.evaluate(f"walkTo({leaf})")
@@ -398,7 +403,7 @@ def test_phone_width(opened, churn):
         page.click('[data-node="0"] .toggle')
         until(page, "document.querySelectorAll('.node').length === 1")
         page.click("#as-picture")
-        page.wait_for_timeout(50)
+        settled(page)
         assert page.locator(".node").count() >= 1
 
 
