@@ -132,6 +132,8 @@ TREE = [
     "impurity_decrease",
     "trace",
     "fractional",
+    "heaviest_branch",
+    "undivided",
     "weighted_n_node_samples",
     "n_node_samples",
     "values",

@@ -703,3 +703,39 @@ def test_cut_at_a_node(gappy):
     assert cut.node_count < tree.node_count
     assert cut.fractional or cut.node_count == 1
     assert cut.apply(frame).max() < cut.node_count
+
+
+def test_exported_undivided(gappy):
+    frame, y = gappy
+    model = tt.C45Classifier(subsets=True).fit(frame, y)
+    tree = model.tree_.undivided()
+    assert not tree.fractional
+    whole = frame.notna().all(axis=1).to_numpy()
+    names = {}
+    exec(tt.export.to_python(tree), names)
+    rows = frame.astype(object).where(frame.notna(), None).to_dict("records")
+    leaves = tree.apply(frame)
+    assert [names["apply"](row) for row in rows] == leaves.tolist()
+    assert (leaves[whole] == model.apply(frame[whole])).all()
+    nothing = pd.DataFrame({"n": [np.nan], "c": [None], "f": [None]}).astype({"c": object, "f": object})
+    node = 0
+    while not tree.is_leaf[node]:
+        children = tree.child[tree.child_start[node] : tree.child_start[node + 1]]
+        node = children[np.argmax(tree.weighted_n_node_samples[children])]
+    assert tree.apply(nothing)[0] == node
+
+
+def test_counted_on_sketches_where_nothing_is_missing():
+    from thetatree.grow.count_tree import count_tree
+
+    rng = np.random.default_rng(20)
+    frame, y = people(1000, rng)
+    model = tt.C45Classifier().fit(frame[sorted(frame)], y)
+    whole = tt.sketch(frame.assign(id=range(1000), y=y), key="id", target="y")
+    counts = count_tree(model.tree_, whole)
+    assert counts.count.sum(axis=1) == pytest.approx(model.tree_.weighted_n_node_samples)
+    frame["plan"] = frame.plan.where(rng.random(1000) > 0.1)
+    gaps = tt.sketch(frame.assign(id=range(1000), y=y), key="id", target="y")
+    with pytest.raises(ValueError, match=r"a key cannot be counted in parts; count tree.undivided\(\)"):
+        count_tree(model.tree_, gaps)
+    assert count_tree(model.tree_.undivided(), gaps).count[0].sum() == 1000

@@ -154,7 +154,7 @@ def _missing_branch(tree: Tree, node: int, sources: Sources, place: dict[int, in
     if any(source["known"][at] >= 0 for source in sources.classes):
         raise ValueError(
             f"keys may be missing in {tree.features[tree.feature[node]].name!r}, and the tree parts what is "
-            f"missing among all branches: a key cannot be counted in parts"
+            f"missing among all branches: a key cannot be counted in parts; count tree.undivided()"
         )
     return 0
 
@@ -191,6 +191,6 @@ def _cells_by_category(tree: Tree, node: int, described: SketchFeature, *, has_o
     if EVERY_BRANCH in known or (has_others and cells[-1] == EVERY_BRANCH):
         raise ValueError(
             f"the set has keys of {described.name!r} whose value the tree does not know, and the tree parts "
-            f"such among all branches: a key cannot be counted in parts"
+            f"such among all branches: a key cannot be counted in parts; count tree.undivided()"
         )
     return [max(0, cell) for cell in cells]  # nothing is in a cell of values that nobody has
