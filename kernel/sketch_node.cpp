@@ -9,12 +9,6 @@
 namespace thetatree {
 namespace {
 
-constexpr double kThetaScale = 9223372036854775808.0;
-
-double as_share(uint64_t theta) {
-  return theta >= kThetaOne ? 1.0 : static_cast<double>(theta) / kThetaScale;
-}
-
 std::vector<uint32_t> all_keys(const ClassIndex& index, uint64_t theta) {
   std::vector<uint32_t> keys(index.keys_below(theta));
   std::iota(keys.begin(), keys.end(), 0u);
@@ -188,6 +182,15 @@ int64_t ClassNode::keep_rows(const Decision& decision, int64_t n) {
   const auto known = bits_of(*index_, {decision.unless_known});
   const bool anyone = !decision.needs_in, unknown = decision.unless_known >= 0;
   int64_t kept = 0;
+  if (!unknown && in.size() + out.size() == 1 && anyone == in.empty()) {  // one word tells, as for most splits
+    const Bits& one = anyone ? out[0] : in[0];
+    for (int64_t i = 0; i < n; ++i) {
+      const uint32_t key = keys_[i];
+      keys_[kept] = key;
+      kept += ((index_->rows()[key * index_->n_words() + one.word] & one.bits) == 0) == anyone;
+    }
+    return kept;
+  }
   for (int64_t i = 0; i < n; ++i) {
     const uint64_t* row = index_->rows() + keys_[i] * index_->n_words();
     const bool passes = (anyone || any_of(row, in) || (unknown && !any_of(row, known))) && !any_of(row, out);
@@ -244,8 +247,7 @@ void ClassNode::add_slots(int64_t from, int64_t to) const {
       ++all_[*column];
 }
 
-// Keys of the list below tau that a slot holds.
-int64_t ClassNode::bits(int32_t slot, uint64_t tau) const {
+int64_t ClassNode::bits_below(int32_t slot, uint64_t tau) const {
   if (index_->flat()) return index_->held_below(slot, tau);
   if (!counted_) count();
   const int32_t column = index_->column(slot);
@@ -278,23 +280,6 @@ double ClassNode::held(const Decision& decision, uint64_t tau) const {
 
 Estimate ClassNode::own() const {
   return {static_cast<double>(size_below(tau_)), as_share(tau_)};
-}
-
-// What τ becomes with one decision more.
-uint64_t ClassNode::tau_with(uint64_t theta, uint64_t base, uint64_t told) const {
-  told = std::max(told_, told);
-  base = std::max(base_, base);
-  if (index_->told_by_own()) base = std::max(base, told);
-  return std::min({base, told, decided_, theta});
-}
-
-Estimate ClassNode::among(const CutSide& side) const {
-  const uint64_t tau = tau_with(side.theta, side.base, side.told);
-  const int64_t all = side.in < 0 || side.unless_known >= 0 ? size_below(tau) : 0;
-  int64_t n = side.in < 0 ? all : bits(side.in, tau);
-  if (side.unless_known >= 0) n += all - bits(side.unless_known, tau);
-  if (side.out >= 0) n -= bits(side.out, tau);
-  return {static_cast<double>(n), as_share(tau)};
 }
 
 Estimate ClassNode::among(int32_t feature, const std::vector<char>& allowed) const {

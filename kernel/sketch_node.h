@@ -10,6 +10,11 @@
 
 namespace thetatree {
 
+inline double as_share(uint64_t theta) {
+  constexpr double kThetaScale = 9223372036854775808.0;
+  return theta >= kThetaOne ? 1.0 : static_cast<double>(theta) / kThetaScale;
+}
+
 // A node of one class: its constraints resolved, its keys listed, its slots counted.
 class ClassNode {
  public:
@@ -37,7 +42,12 @@ class ClassNode {
   int64_t keep_lists(const Decision& decision, int64_t from, int64_t kept);
   void add_slots(int64_t from, int64_t to) const;
   int64_t first_listed() const;
-  int64_t bits(int32_t slot, uint64_t tau) const;
+  // Keys of the list below tau that a slot holds.
+  int64_t bits(int32_t slot, uint64_t tau) const {
+    if (counted_ && !index_->flat() && tau >= std::min(index_->theta(slot), decided_)) return all_[index_->column(slot)];
+    return bits_below(slot, tau);
+  }
+  int64_t bits_below(int32_t slot, uint64_t tau) const;
   int64_t size_below(uint64_t tau) const;
   double held(const Decision& decision, uint64_t tau) const;
   uint64_t tau_with(uint64_t theta, uint64_t base, uint64_t told) const;
@@ -67,5 +77,22 @@ class ClassNode {
   mutable bool counted_ = false;
   mutable std::vector<int32_t> all_, low_;  // by column: keys in the list; those below tau()
 };
+
+// What τ becomes with one decision more.
+inline uint64_t ClassNode::tau_with(uint64_t theta, uint64_t base, uint64_t told) const {
+  told = std::max(told_, told);
+  base = std::max(base_, base);
+  if (index_->told_by_own()) base = std::max(base, told);
+  return std::min({base, told, decided_, theta});
+}
+
+inline Estimate ClassNode::among(const CutSide& side) const {
+  const uint64_t tau = tau_with(side.theta, side.base, side.told);
+  const int64_t all = side.in < 0 || side.unless_known >= 0 ? size_below(tau) : 0;
+  int64_t n = side.in < 0 ? all : bits(side.in, tau);
+  if (side.unless_known >= 0) n += all - bits(side.unless_known, tau);
+  if (side.out >= 0) n -= bits(side.out, tau);
+  return {static_cast<double>(n), as_share(tau)};
+}
 
 }  // namespace thetatree
