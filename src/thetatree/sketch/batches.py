@@ -8,6 +8,7 @@ once: a source that can be run through only one time, such as a generator.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -195,6 +196,15 @@ def _open_csv(path: Path, columns: Sequence[str] | None = None) -> csv.CSVStream
         raise BuildError(f"{path}: {str(error)[:200]}; check the file's rows") from error
 
 
+def _read_ahead(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Read the next batch while somebody works on this one."""
+    with ThreadPoolExecutor(1) as reader:
+        coming = reader.submit(next, batches, None)
+        while (batch := coming.result()) is not None:
+            coming = reader.submit(next, batches, None)
+            yield batch
+
+
 def _file_batches(path: Path, columns: Sequence[str]) -> Iterator[Batch]:
     batches: Iterable[pa.RecordBatch]
     if _is_csv(path):
@@ -202,7 +212,7 @@ def _file_batches(path: Path, columns: Sequence[str]) -> Iterator[Batch]:
     else:
         batches = pq.ParquetFile(path).iter_batches(batch_size=ROWS, columns=list(columns))
     try:
-        for batch in batches:
+        for batch in _read_ahead(iter(batches)):
             yield {name: _whole(batch.column(name)) for name in columns}
     except pa.ArrowInvalid as error:
         raise BuildError(
