@@ -57,6 +57,9 @@ class BinnedSearch {
   Candidate boundaries() {
     Candidate best;
     auto scanner = scanner_into(best);
+    const bool screened = (kIsGini || std::is_same_v<Crit, SquaredError>) && missing_[0] == 0 && bounds_.direction == 0;
+    Screen<Crit> screen(node_.totals, rows_, scratch_);
+    screen.need(kClosed);
     std::vector<double>& prefix = scratch_.prefix;
     prefix.assign(stride_, 0.0);
     for (int bin = 0; bin < n_bins_; ++bin) {
@@ -67,18 +70,29 @@ class BinnedSearch {
         scanner.known_apart(bin, static_cast<uint32_t>(bin));
         break;
       }
+      if (screened) {
+        if constexpr (std::is_same_v<Crit, SquaredError>) screen.add(0, own[1], own[2]);
+        else if constexpr (kIsGini)
+          for (int k = 0; k < rows_.n_classes; ++k) screen.add(k, own[1 + k], 0);
+        if (!screen.passes()) continue;
+      }
       scanner.cut(bin, static_cast<uint32_t>(bin), prefix.data());
+      if (screened) screen.need(scanner.needed(kClosed));
     }
     return best;
   }
 
-  // The best cut of all, unless every cut is below the floor. False where sorting all rows is the shorter way.
-  bool best(double floor, BinnedCut& out) {
-    const Candidate outer = boundaries();
+  // The best cut of all, unless every cut is below the floor; `outer` is the best boundary. False where sorting all
+  // rows is the shorter way.
+  bool best(const Candidate& outer, double floor, BinnedCut& out) {
     if (outer.valid) floor = std::max(floor, outer.score.value);
     find_bounds(floor);
-    std::vector<BinnedCut> inner(n_bins_);
     std::vector<int> wanted = not_below(floor);
+    if (wanted.empty()) {
+      out.best = outer;
+      return true;
+    }
+    std::vector<BinnedCut> inner(n_bins_);
     // The most promising first: what they reach closes most of the others.
     constexpr size_t kFirst = 4;
     if (wanted.size() > kFirst) {

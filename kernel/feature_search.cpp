@@ -249,12 +249,9 @@ class FeatureSearcher {
     return finish();
   }
 
-  double boundary() {
-    if constexpr (kConvex<Crit>) {
-      const Candidate best = BinnedSearch<Crit>(node_, rules_, feature_, bounds_, scratch_).boundaries();
-      if (best.valid) return best.score.value;
-    }
-    return -std::numeric_limits<double>::infinity();
+  Candidate boundary() {
+    if constexpr (kConvex<Crit>) return BinnedSearch<Crit>(node_, rules_, feature_, bounds_, scratch_).boundaries();
+    return {};
   }
 
  private:
@@ -280,9 +277,10 @@ class FeatureSearcher {
 
   bool by_bins() {
     if constexpr (kConvex<Crit>) {
+      if (!node_.bytes) return false;
+      BinnedSearch<Crit> search(node_, rules_, feature_, bounds_, scratch_);
       BinnedCut cut;
-      if (!node_.bytes || !BinnedSearch<Crit>(node_, rules_, feature_, bounds_, scratch_).best(floor_, cut))
-        return false;
+      if (!search.best(node_.boundaries ? (*node_.boundaries)[feature_] : search.boundaries(), floor_, cut)) return false;
       out_.best = cut.best;
       if (cut.inside) place(cut.low, cut.high);
       return true;
@@ -646,10 +644,9 @@ bool bounds_bins(Criterion criterion) {
   return with_criterion(criterion, 2, [&]<class Crit>(Crit*) { return kConvex<Crit>; });
 }
 
-double search_boundaries(const NodeView& node, const SearchRules& rules, int64_t feature, int direction,
-                         TallyScratch& scratch) {
-  if (node.columns->column(feature).store != Store::binned || rules.random)
-    return -std::numeric_limits<double>::infinity();
+Candidate search_boundaries(const NodeView& node, const SearchRules& rules, int64_t feature, int direction,
+                            TallyScratch& scratch) {
+  if (node.columns->column(feature).store != Store::binned || rules.random) return {};
   return with_criterion(rules.criterion, node.rows->n_classes, [&]<class Crit>(Crit*) {
     return FeatureSearcher<Crit>(node, rules, feature, direction, -1, scratch, 0).boundary();
   });

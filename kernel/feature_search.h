@@ -48,6 +48,7 @@ struct NodeView {
   const MedianRanks* medians = nullptr;         // absolute error only
   const ByteRows* table = nullptr;              // of one-byte columns, and this node's tally of them
   const ByteTally* bytes = nullptr;
+  const std::vector<Candidate>* boundaries = nullptr;  // by feature, where they have been searched
   const ValueLists* lists = nullptr;            // small nodes only
 };
 
@@ -63,10 +64,9 @@ bool bounds_bins(Criterion criterion);
 // Whether the first part of this criterion's score tells which of two splits is better.
 inline bool has_one_score(Criterion criterion) { return criterion != Criterion::theta; }
 
-// The best score that a binned number reaches between two bins of a node whose bytes are tallied; -inf if there is no
-// such cut, or the feature is not searched so.
-double search_boundaries(const NodeView& node, const SearchRules& rules, int64_t feature, int direction,
-                         TallyScratch& scratch);
+// A binned number's best cut between two bins of a node whose bytes are tallied; none if the feature is not searched so.
+Candidate search_boundaries(const NodeView& node, const SearchRules& rules, int64_t feature, int direction,
+                            TallyScratch& scratch);
 
 // `direction` is the feature's monotonic constraint; `sparse_at` the feature's place among the touched
 // sparse columns (sparse features only). A binned feature whose best score is below `floor` may give a lesser

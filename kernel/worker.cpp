@@ -355,13 +355,18 @@ void Worker::search(Node& node, const std::vector<int64_t>& features, std::vecto
 }
 
 // What one feature reaches between its bins no other need look below, unless each one's own best is wanted.
-double Worker::floor_of(const NodeView& view, const std::vector<int64_t>& features, int n_threads) {
+double Worker::floor_of(NodeView& view, const std::vector<int64_t>& features, int n_threads) {
   if (!view.bytes || rules_.each_best) return kNothing;
-  std::vector<double> reached(features.size(), kNothing);
+  boundaries_.resize(columns_.n_features());
   parallel_for(n_threads, static_cast<int64_t>(features.size()), [&](int64_t i, int thread) {
-    reached[i] = search_boundaries(view, rules_.search, features[i], direction_of(features[i]), scratch_[thread]);
+    const int64_t feature = features[i];
+    boundaries_[feature] = search_boundaries(view, rules_.search, feature, direction_of(feature), scratch_[thread]);
   });
-  return *std::max_element(reached.begin(), reached.end());
+  view.boundaries = &boundaries_;
+  double floor = kNothing;
+  for (const int64_t feature : features)
+    if (boundaries_[feature].valid) floor = std::max(floor, boundaries_[feature].score.value);
+  return floor;
 }
 
 int64_t Worker::best_of(const Node& node, const std::vector<int64_t>& features,

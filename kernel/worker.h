@@ -91,7 +91,7 @@ class Worker {
   void tally(Node& node, int n_threads);
   bool keeps_lists(const Node& node) const;
   bool counts_bins(const Node& node) const;
-  double floor_of(const NodeView& view, const std::vector<int64_t>& features, int n_threads);
+  double floor_of(NodeView& view, const std::vector<int64_t>& features, int n_threads);
   int64_t best_of(const Node& node, const std::vector<int64_t>& features, const std::vector<FeatureSplit>& found,
                   double least) const;
   double tie_scale(const Node& node) const;
@@ -117,6 +117,7 @@ class Worker {
   const bool in_order_;
   std::vector<TallyScratch> scratch_;
   std::vector<FeatureSplit> found_;
+  std::vector<Candidate> boundaries_;  // by feature
   ValueLists lists_;
 
   // Of the node that is being examined.
