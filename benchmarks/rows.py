@@ -57,10 +57,10 @@ def _take_turns(everyone: list[Figures], name: str, folder: Path, repeat: int, n
             print(f"  {name}, round {turn + 1}: {figures.library} {seconds}", file=sys.stderr, flush=True)
 
 
-def run_case(name: str, repeat: int, n_threads: int, scale: float) -> Outcome:
-    """Make the data of one case and measure every library on it."""
+def run_case(name: str, libraries: list[str], repeat: int, n_threads: int, scale: float) -> Outcome:
+    """Make the data of one case and measure these libraries on it."""
     only = CASES[name].only
-    everyone = [Figures(library) for library in MODULES if library == OURS or not only or library in only]
+    everyone = [Figures(library) for library in libraries if library == OURS or not only or library in only]
     for figures in everyone:
         if importlib.util.find_spec(MODULES[figures.library]) is None:
             figures.note = f"SKIPPED: {MODULES[figures.library]} is not installed"
@@ -84,6 +84,9 @@ def _arguments() -> argparse.Namespace:
         metavar="CASE",
         help=f"any of {', '.join(CASES)}, or all;\nby default all but {', '.join(set(CASES) - set(usual))}",
     )
+    parser.add_argument(
+        "--libraries", nargs="+", choices=list(MODULES), default=list(MODULES), metavar="LIBRARY"
+    )
     parser.add_argument("--repeat", type=int, help="rounds; 5 by default, 2 with --quick")
     parser.add_argument("--threads", type=int, default=2, help="threads for those that use them; default 2")
     parser.add_argument("--out", type=Path, help="the Markdown file; default benchmarks/results/rows.md")
@@ -96,7 +99,7 @@ def main() -> int:
     scale = QUICK if arguments.quick else 1.0
     repeat = arguments.repeat or (2 if arguments.quick else 5)
     names = list(CASES) if "all" in arguments.cases else list(dict.fromkeys(arguments.cases))
-    outcomes = [run_case(name, repeat, arguments.threads, scale) for name in names]
+    outcomes = [run_case(name, arguments.libraries, repeat, arguments.threads, scale) for name in names]
     print("\n".join(machine(arguments.threads)) + "\n")
     if scale != 1:
         print(f"A quick run: the large cases have {scale:g} of their rows. Not for quoting.\n")
