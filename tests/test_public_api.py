@@ -57,7 +57,8 @@ SHARED = {
 _NOT_IN_SURVEYS = ("splitter", "monotonic_cst")
 _SURVEYS = {name: default for name, default in SHARED.items() if name not in _NOT_IN_SURVEYS}
 _NOT_IN_AID = ("max_leaf_nodes", "max_categories")  # max_groups; one order of categories is enough
-_NOT_IN_C45 = (
+_NO_TEST_IN_C45 = ("significance", "significance_test", "n_permutations")
+_NOT_IN_C45 = ("max_leaf_nodes", "max_categories", "honest", *_NO_TEST_IN_C45)
     "max_leaf_nodes",
     "max_categories",
     "honest",
