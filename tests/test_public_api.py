@@ -59,13 +59,6 @@ _SURVEYS = {name: default for name, default in SHARED.items() if name not in _NO
 _NOT_IN_AID = ("max_leaf_nodes", "max_categories")  # max_groups; one order of categories is enough
 _NO_TEST_IN_C45 = ("significance", "significance_test", "n_permutations")
 _NOT_IN_C45 = ("max_leaf_nodes", "max_categories", "honest", *_NO_TEST_IN_C45)
-    "max_leaf_nodes",
-    "max_categories",
-    "honest",
-    "significance",
-    "significance_test",
-    "n_permutations",
-)
 PARAMETERS = {
     "C45Classifier": {
         "criterion": "gain_ratio",
