@@ -76,7 +76,7 @@ def test_sketches_of_a_sample_are_those_of_the_rows_below_theta():
 
 @pytest.mark.parametrize(
     "make",
-    [tt.CARTClassifier, tt.THAIDClassifier, tt.ThetaSketchDecisionTreeClassifier],
+    [tt.CARTClassifier, tt.C45Classifier, tt.THAIDClassifier, tt.ThetaSketchDecisionTreeClassifier],
     ids=lambda c: c.__name__,
 )
 def test_every_classifier_takes_it(make):
