@@ -44,7 +44,7 @@ def without_empty_texts(case):
 
 def test_against_predict():
     cases = [random_model(seed) for seed in range(50)]
-    fit = [case for case in cases if without_empty_texts(case)]
+    fit = [case for case in cases if without_empty_texts(case) and not case.tree.fractional]
     assert len(fit) > 20
     for case in fit:
         check(case)

@@ -114,8 +114,8 @@ def test_sums_are_over_the_keys_that_the_resolution_rule_finds(seed):
         found = np.asarray(index.among(node, tests, 2)).reshape(-1, 4)
         asked = [node, *([*(one for one in node if one[0] != test[0]), test] for test in tests)]
         for line, constraints in zip(found, asked, strict=True):
-            hashes, tau = _kernel.resolve(
-                column.hashes, column.offsets, column.thetas, source, cells, constraints
+            [(hashes, tau)] = _kernel.resolve_each(
+                column.hashes, column.offsets, column.thetas, source, cells, [constraints]
             )
             share = tau / (1 << 63) if tau < (1 << 63) - 1 else 1.0
             y = made.of(hashes)
