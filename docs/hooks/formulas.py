@@ -1,4 +1,4 @@
-"""Formulas become MathML when the site is built, so that a page needs no script and no network to show them."""
+"""Formulas become MathML when the site is built: a page needs no script and no network to show them."""
 
 import html
 import re
