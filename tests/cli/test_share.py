@@ -139,3 +139,58 @@ def test_mistakes(folder, run, fitted, arguments, words):
     assert len(done.err.splitlines()) == 1, done.err
     for word in words:
         assert word in done.err
+
+
+def test_onnx(folder, run, fitted):
+    done = run("export", "m.json", "--to", "onnx", "-o", "m.onnx")
+    assert done.code == 0, done.err
+    assert (folder / "m.onnx").read_bytes() == tt.export.to_onnx(fitted).SerializeToString()
+    assert "--output" in run("export", "m.json", "--to", "onnx").err
+
+
+def test_compare(folder, run, fitted):
+    done = run("compare", "m.json", "m.json", "--json")
+    assert done.code == 0, done.err
+    lines = json.loads(done.out)["changes"]
+    assert {line["status"] for line in lines} == {"kept"}
+    options = ["--key", "id", "--target", "left", "-f", "vip"]
+    run("sketch", "people.csv", *options, "-o", "a.parquet")
+    pd.read_csv("people.csv").assign(vip=True).to_csv("all.csv", index=False)
+    run("sketch", "all.csv", *options, "-o", "b.parquet")
+    done = run("compare", "a.parquet", "b.parquet")
+    assert done.code == 0, done.err
+    assert "vip" in done.out
+    assert "can not be compared" in run("compare", "a.parquet", "m.json").err
+
+
+def test_sql_is_the_engines(folder, run):
+    options = [
+        "--key",
+        "id",
+        "--target",
+        "left",
+        "-f",
+        "vip:flag",
+        "-f",
+        "age:threshold",
+        "--edges",
+        "age=30,50",
+    ]
+    done = run("sql", "duckdb", "people", *options, "--hashes")
+    assert done.code == 0, done.err
+    features = {"vip": "flag", "age": "threshold"}
+    wanted = tt.engine.sql("duckdb", "people", "id", "left", features, edges={"age": [30, 50]}, hashes=True)
+    assert done.out == wanted + "\n"
+    assert run("sql", "bigquery", "people", *options, "-o", "q.sql").code == 0
+    assert "theta_sketch_agg" in (folder / "q.sql").read_text(encoding="utf-8")
+    assert "duckdb" in run("sql", "dbase", "people", *options).err
+
+
+def test_sketches_of_a_query(folder, run):
+    query = 'SELECT id, age < 30 AS young, "left" FROM data WHERE plan IS NOT NULL'
+    done = run("sketch", "people.csv", "--sql", query, "--key", "id", "--target", "left", "-o", "s.parquet")
+    assert done.code == 0, done.err
+    made = tt.SketchSet.read("s.parquet")
+    assert made.features == ("young",)
+    rows = pd.read_csv("people.csv").dropna(subset="plan")
+    assert made.counts().query("feature.isna()", engine="python").estimate.sum() == len(rows)

@@ -31,6 +31,7 @@ for command in (
     sketches.sketch,
     sketches.merge,
     sketches.inspect,
+    sketches.sql,
     models.fit,
     models.prune,
     models.show,
@@ -38,6 +39,7 @@ for command in (
     use.evaluate,
     share.report,
     share.export,
+    share.compare,
     share.demo,
 ):
     app.command()(command)

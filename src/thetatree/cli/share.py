@@ -1,4 +1,4 @@
-"""Commands that hand a model on: report, export, demo."""
+"""Commands that hand a model on, or set it beside another: report, export, compare, demo."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 from thetatree.cli.output import AsJson, say
 from thetatree.cli.use import Format, Model, held_out
 
-_TARGETS = ("text", "rules", "json", "dot", "sql", "python", "c", "java")
+_TARGETS = ("text", "rules", "json", "dot", "sql", "python", "c", "java", "onnx")
 
 
 def report(
@@ -58,6 +58,14 @@ def export(
     if to not in _TARGETS:
         raise typer.BadParameter(f"{to!r} is none of {', '.join(_TARGETS)}", param_hint="--to")
     loaded = load_model(model)
+    if to == "onnx":
+        if output is None:
+            raise typer.BadParameter("an ONNX model is no text: name a file", param_hint="--output")
+        from thetatree.export import to_onnx
+
+        write_whole(Path(output), to_onnx(loaded).SerializeToString())
+        typer.echo(f"written to {output}")
+        return
     text = _as_text(loaded, to, dialect, table, column, name, max_depth)
     if output is None:
         typer.echo(text)
@@ -94,6 +102,30 @@ def _as_text(
         "c": lambda: exports.to_c(model, **named),
         "java": lambda: exports.to_java(model, **named),
     }[to]()
+
+
+def compare(
+    before: Annotated[str, typer.Argument(help="A sketch set or a model.")],
+    after: Annotated[str, typer.Argument(help="Another of the same kind.")],
+    level: Annotated[
+        float, typer.Option(help="The level at which a change counts, for all together.")
+    ] = 0.05,
+    most: Annotated[int, typer.Option(help="Print so many lines, the surest first.")] = 20,
+    as_json: AsJson = False,
+) -> None:
+    """Say what changed between two sketch sets, or between two trees, beyond noise."""
+    from thetatree.judge import compare as changes
+
+    first, second = _one(before), _one(after)
+    frame = changes(first, second, level)
+    say(frame.head(most).to_string(index=False), {"changes": frame}, as_json=as_json)
+
+
+def _one(file: str) -> Any:
+    from thetatree.export.model_file import load_model
+    from thetatree.sketch.sketch_set import SketchSet
+
+    return load_model(file) if Path(file).suffix.lower() == ".json" else SketchSet.read(file)
 
 
 def demo(

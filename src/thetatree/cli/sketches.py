@@ -86,6 +86,10 @@ def sketch(
     key_type: Annotated[str | None, typer.Option(help="Convert keys first: int, float or text.")] = None,
     seed: Annotated[int, typer.Option(help="The hash seed.")] = 9001,
     jobs: Annotated[int | None, typer.Option(help="Threads; all cores by default.")] = None,
+    query: Annotated[
+        str | None,
+        typer.Option("--sql", help="Let DuckDB read the file (`data`), filter and derive columns."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Make theta sketches of a table: one set per class, feature and value."""
@@ -96,8 +100,10 @@ def sketch(
     chosen = _features(feature)
     cuts = _edges(edges)
     needed = None if chosen is None else [key, *([target] if target else []), *chosen]
+    if query is not None and len(data) > 1:
+        raise typer.BadParameter("reads one file, or a pattern such as 'part-*.csv'", param_hint="--sql")
     made = build(
-        batch_source(data, needed),
+        data[0] if query is not None else batch_source(data, needed),
         key,
         target,
         chosen,
@@ -111,6 +117,7 @@ def sketch(
         conflicts=conflicts,  # type: ignore[arg-type]
         key_type=key_type,  # type: ignore[arg-type]
         n_jobs=jobs,
+        sql=query,
     )
     made.write(output)
     say(f"{made.describe()}\nwritten to {output}", _described(made) | {"output": output}, as_json=as_json)
@@ -212,3 +219,45 @@ def _describe_table(file: str) -> tuple[str, dict[str, Any]]:
     )
     title = f"a table of {table.num_rows:,} rows and {table.num_columns} columns"
     return f"{title}\n{frame.to_string(index=False)}", {"rows": table.num_rows, "columns": frame}
+
+
+def sql(
+    dialect: Annotated[
+        str, typer.Argument(help="spark, databricks, bigquery, duckdb, postgres or clickhouse.")
+    ],
+    table: Annotated[str, typer.Argument(help="The table, as the warehouse names it.")],
+    key: Annotated[str, typer.Option(help="The column that says whose row it is.")],
+    feature: Annotated[
+        list[str],
+        typer.Option("--feature", "-f", help="NAME or NAME:KIND (flag, category, multi, threshold). Repeat."),
+    ],
+    target: Annotated[str | None, typer.Option(help="The class column. None: class-free sketches.")] = None,
+    edges: Annotated[list[str] | None, typer.Option(help="NAME=1,2,5: where a number is cut.")] = None,
+    lg_k: Annotated[int, typer.Option(help="Each sketch holds at most 2^lg_k hashes.")] = 12,
+    key_type: Annotated[str, typer.Option(help="What keys are cast to: int, text or float.")] = "int",
+    hashes: Annotated[
+        bool, typer.Option("--hashes", help="Use no sketch function (DuckDB, ClickHouse): give least hashes.")
+    ] = False,
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", help="Write the query to this file.")
+    ] = None,
+) -> None:
+    """Print the query with which a warehouse makes the sketches."""
+    from thetatree.engine import sql as query_of
+
+    text = query_of(
+        dialect,
+        table,
+        key,
+        target,
+        _features(feature) or {},
+        lg_k,
+        edges=_edges(edges),
+        key_type=key_type,  # type: ignore[arg-type]
+        hashes=hashes,
+    )
+    if output is None:
+        typer.echo(text)
+    else:
+        Path(output).write_text(f"{text}\n", encoding="utf-8")
+        typer.echo(f"written to {output}")
