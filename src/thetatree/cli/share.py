@@ -53,7 +53,8 @@ def export(
     max_depth: Annotated[int | None, typer.Option(help="Of text and DOT: show no node below.")] = None,
 ) -> None:
     """Turn a model into something that runs or reads elsewhere."""
-    from thetatree.export.model_file import load_model, write_whole
+    from thetatree.export.model_file import load_model
+    from thetatree.files import write_whole
 
     if to not in _TARGETS:
         raise typer.BadParameter(f"{to!r} is none of {', '.join(_TARGETS)}", param_hint="--to")

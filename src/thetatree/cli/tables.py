@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -21,6 +19,7 @@ import pyarrow.csv as pa_csv
 import pyarrow.json as pa_json
 import pyarrow.parquet as pq
 
+from thetatree.files import written_whole
 from thetatree.progress import Advance, progress
 
 STANDARD = "-"
@@ -280,28 +279,15 @@ def writing(path: str, declared: str | None = None) -> Iterator[Writer]:
     """Write a table batch by batch; under its final name the file is whole or not there."""
     kind = format_of(path, declared)
     with ExitStack() as close:
-        file = sys.stdout.buffer if path == STANDARD else close.enter_context(_whole(Path(path)))
+        file = sys.stdout.buffer if path == STANDARD else close.enter_context(written_whole(_place(path)))
         yield _JsonLines(file) if kind == "jsonl" else _Arrow(file, kind, close)
 
 
-@contextmanager
-def _whole(path: Path) -> Iterator[Any]:
-    """Open a temporary file that takes the final name when all went well."""
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"{path}: there is no folder {path.parent}; make it first")
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        mask = os.umask(0)
-        os.umask(mask)
-        Path(name).chmod(0o666 & ~mask)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+def _place(path: str) -> Path:
+    place = Path(path)
+    if not place.parent.is_dir():
+        raise FileNotFoundError(f"{path}: there is no folder {place.parent}; make it first")
+    return place
 
 
 def without(table: pa.Table, names: Sequence[str], why: str) -> pa.Table:

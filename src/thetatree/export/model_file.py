@@ -11,9 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import os
 import re
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from thetatree.data.features import Feature
 from thetatree.export.validate import check_tree_arrays
+from thetatree.files import write_whole
 from thetatree.split.criteria import CLASSIFICATION, REGRESSION
 from thetatree.tree.tree import Tree
 
@@ -62,35 +61,6 @@ def save_model(model: Any, path: str | Path) -> None:
         separators=(",", ":"),
     )
     write_whole(Path(path), envelope[:-1].encode() + _MODEL + body + b"}")
-
-
-def write_whole(path: Path, data: bytes) -> None:
-    """Write a file by way of a temporary one beside it, so that a crash leaves the old file or the new."""
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        mask = os.umask(0)
-        os.umask(mask)
-        Path(name).chmod(0o666 & ~mask)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-    _flush_folder(path.parent)
-
-
-def _flush_folder(folder: Path) -> None:
-    """Have the new name written to disk, where a folder can be opened for that."""
-    if os.name == "nt":
-        return
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def load_model(path: str | Path) -> Any:

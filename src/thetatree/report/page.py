@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from thetatree.export.model import tree_of
-from thetatree.export.model_file import write_whole
+from thetatree.files import write_whole
 from thetatree.report.payload import payload
 
 # One script in the page, so that they share their names; in the order in which they build on each other.
