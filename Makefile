@@ -13,7 +13,7 @@ KILLS ?= 1000
 .PHONY: help setup demo test cover oracle bench lint format sanitize docs wheel prove-exports prove-files sketch-proofs noise intervals spark clean
 
 help: ## say what each target does
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(STAMP) ## create .venv and install thetatree with everything its tests need
 
@@ -23,7 +23,7 @@ $(STAMP): pyproject.toml CMakeLists.txt $(wildcard kernel/*.cpp kernel/*.h)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --editable ".[test]"
 	touch $(STAMP)
 
-demo: setup ## fit, print, save, load and judge a tree on data made on the spot
+demo: setup ## a tree from the sketches of three tables made on the spot, judged beside the exact one
 	$(BIN)/python -m thetatree.demo
 
 test: setup ## run the tests (the oracle at 2,000 problems included)

@@ -88,7 +88,7 @@ def build(source: Path, site: Path) -> None:
 
 
 def caught_by(arguments: list[str]) -> str | None:
-    """Run the tests until one fails; return its name."""
+    """Run the tests until one fails; return its name, or None if all pass. Tests that cannot run tell nothing."""
     command = [
         WORK / "venv" / "bin" / "python",
         "-m",
@@ -100,8 +100,12 @@ def caught_by(arguments: list[str]) -> str | None:
         *arguments,
     ]
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    if result.returncode == 0:
+        return None
     failed = [line for line in result.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
-    return failed[0].split(" - ")[0] if failed else None
+    if not failed:
+        raise SystemExit(f"the tests did not run: {(result.stdout + result.stderr)[-500:]}")
+    return failed[0].split(" - ")[0]
 
 
 def main() -> int:
