@@ -1,8 +1,12 @@
-// Absolute error about medians: both sides of every cut in O(n log n).
+// Absolute error about medians: both sides of every cut.
 //
-// Rows enter a Fenwick tree over the ranks of y, level by level; the tree gives the weighted median and
-// the sums on either side of it by descent. One walk forwards gives the left sides, one backwards the
-// right sides; where values are missing, two more start with the missing rows already in.
+// A row that enters a set whose medians (the lower and the upper) are L and U adds its distance from [L, U] to the
+// sum of absolute deviations, no more and no less. Rows of equal weight are linked in the order of y and taken out
+// from the last that enters to the first, which moves the median by one link at most: so all sets that a walk
+// over the levels goes through have their medians in O(n). Rows of other weights enter a Fenwick tree over
+// the places of y, which gives the weighted median and the sums on either side of it by descent, in O(n log n).
+// One walk forwards gives the left sides, one backwards the right sides; where values are missing, two more
+// start with the missing rows already in.
 #pragma once
 
 #include <cstdint>
@@ -16,19 +20,19 @@ namespace thetatree {
 // The weighted median: where the weight below reaches exactly half, the mean of the two middle values.
 double weighted_median(const std::vector<double>& y, const std::vector<double>& weight);
 
-// Ranks of the node's y, shared by all features.
-class MedianRanks {
+// The node's rows in the order of y, shared by all features.
+class MedianPlaces {
  public:
-  explicit MedianRanks(const NodeRows& node);
-  const NodeRows& node() const { return node_; }
+  explicit MedianPlaces(const NodeRows& node);
   int64_t size() const { return static_cast<int64_t>(value_.size()); }
-  int32_t rank(int64_t position) const { return rank_[position]; }
-  double value(int64_t rank) const { return value_[rank]; }
+  bool weighted() const { return !weight_.empty(); }
+  int32_t place(int64_t position) const { return place_[position]; }
+  double value(int64_t place) const { return value_[place]; }
+  double weight(int64_t place) const { return weight_[place]; }
 
  private:
-  const NodeRows& node_;
-  std::vector<int32_t> rank_;
-  std::vector<double> value_;
+  std::vector<int32_t> place_;
+  std::vector<double> value_, weight_;  // by place
 };
 
 struct Deviation {
@@ -37,7 +41,7 @@ struct Deviation {
 
 // `group_end[i]` closes level i among `positions`; missing rows stand behind the last level.
 struct AbsoluteError : RegressionCriterion {
-  AbsoluteError(const NodeTotals& node, const MedianRanks& ranks, const std::vector<int64_t>& positions,
+  AbsoluteError(const NodeTotals& node, const MedianPlaces& places, const std::vector<int64_t>& positions,
                 const std::vector<int64_t>& group_end);
   void at(int64_t cut, bool missing_left) {
     const bool has_missing = !forward_missing_.empty();

@@ -12,7 +12,7 @@ namespace thetatree {
 
 class ByteRows;
 struct ByteTally;
-class MedianRanks;
+class MedianPlaces;
 class ValueLists;
 
 enum class SplitKind : uint8_t { leaf = 0, threshold = 1, presence = 2, subset = 3, multiway = 4 };
@@ -45,7 +45,7 @@ struct NodeView {
   uint64_t key = 0;        // the node's random stream
   const std::vector<double>* packed = nullptr;  // present tallies by slot
   const SparseTally* sparse = nullptr;
-  const MedianRanks* medians = nullptr;         // absolute error only
+  const MedianPlaces* medians = nullptr;         // absolute error only
   const ByteRows* table = nullptr;              // of one-byte columns, and this node's tally of them
   const ByteTally* bytes = nullptr;
   const std::vector<Candidate>* boundaries = nullptr;  // by feature, where they have been searched

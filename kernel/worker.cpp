@@ -335,7 +335,7 @@ void Worker::search(Node& node, const std::vector<int64_t>& features, std::vecto
     else lists_.build(columns_, view_, node.first, scratch_[0]);
     view.lists = &lists_;
   }
-  std::optional<MedianRanks> medians;
+  std::optional<MedianPlaces> medians;
   if (rules_.search.criterion == Criterion::absolute_error) view.medians = &medians.emplace(view_);
   double floor = floor_of(view, features, n_threads);
   const bool raises = n_threads == 1 && !rules_.each_best && has_one_score(rules_.search.criterion);
