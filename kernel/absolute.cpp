@@ -2,10 +2,23 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <numeric>
+
+#include "interrupt.h"
 
 namespace thetatree {
 namespace {
+
+// A sort that can be stopped, since it may be of all rows.
+template <class Item, class Less>
+void sort_and_poll(std::vector<Item>& items, const Less& less) {
+  int64_t n_compared = 0;
+  std::sort(items.begin(), items.end(), [&](const Item& a, const Item& b) {
+    poll_at(++n_compared);
+    return less(a, b);
+  });
+}
 
 // What the first of `entering` (places) come to: so many of them as each of `sizes` says, which ascend.
 struct Walk {
@@ -44,6 +57,7 @@ std::vector<Deviation> deviations_by_links(const MedianPlaces& places, const Wal
   std::vector<double> added(n);
   size_t next = out.size();
   for (int64_t i = n - 1; i >= 0; --i) {
+    poll_at(i);
     const bool odd = (i + 1) & 1;
     const int32_t gone = entering[i] + 1;
     double low = value(middle), high = odd ? low : value(links[middle].behind);
@@ -127,7 +141,10 @@ std::vector<Deviation> deviations_by_tree(const MedianPlaces& places, const Walk
   MedianTree tree(places);
   int64_t in = 0;
   for (const int64_t size : walk.sizes) {
-    for (; in < size; ++in) tree.insert(walk.entering[in]);
+    for (; in < size; ++in) {
+      poll_at(in);
+      tree.insert(walk.entering[in]);
+    }
     out.push_back(tree.deviation());
   }
   return out;
@@ -147,7 +164,7 @@ double weighted_median(const std::vector<double>& y, const std::vector<double>& 
   }
   std::vector<int64_t> order(n);
   std::iota(order.begin(), order.end(), 0);
-  std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return y[a] < y[b]; });
+  sort_and_poll(order, [&](int64_t a, int64_t b) { return y[a] < y[b]; });
   const auto w = [&](int64_t i) { return weight[order[i]]; };
   double total = 0;
   for (int64_t i = 0; i < n; ++i) total += w(i);
@@ -163,7 +180,7 @@ double weighted_median(const std::vector<double>& y, const std::vector<double>& 
 MedianPlaces::MedianPlaces(const NodeRows& node) : place_(node.n), value_(node.n) {
   std::vector<std::pair<double, int32_t>> order(node.n);
   for (int64_t i = 0; i < node.n; ++i) order[i] = {node.y[i], static_cast<int32_t>(i)};
-  std::sort(order.begin(), order.end());
+  sort_and_poll(order, std::less<>());
   for (int32_t i = 0; i < node.n; ++i) {
     value_[i] = order[i].first;
     place_[order[i].second] = i;

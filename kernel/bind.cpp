@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "bind_call.h"
 #include "columns.h"
 #include "count_sketch.h"
 #include "grow.h"
@@ -81,26 +82,22 @@ class PyColumns {
 
   void add_numbers(const std::vector<AnyArray>& arrays) {
     const auto views = keep(arrays);
-    nb::gil_scoped_release release;
-    columns.add_numbers(views);
+    run_unlocked([&] { columns.add_numbers(views); });
   }
   void add_flags(const std::vector<AnyArray>& arrays) {
     const auto views = keep(arrays);
-    nb::gil_scoped_release release;
-    columns.add_flags(views);
+    run_unlocked([&] { columns.add_flags(views); });
   }
   void add_category(Vector<int32_t> codes, uint32_t levels) {
     check_rows(static_cast<int64_t>(codes.shape(0)));
     const View view{reinterpret_cast<const char*>(codes.data()), sizeof(int32_t), Type::i32};
-    nb::gil_scoped_release release;
-    columns.add_category(view, levels);
+    run_unlocked([&] { columns.add_category(view, levels); });
   }
   void add_sparse(int64_t n_columns, Vector<int64_t> start, Vector<int32_t> column, AnyArray values) {
     check_rows(static_cast<int64_t>(start.shape(0)) - 1);
     const View view{static_cast<const char*>(values.data()), size_of(type_of_array(values)),
                     type_of_array(values)};
-    nb::gil_scoped_release release;
-    columns.add_sparse(n_columns, start.data(), column.data(), view);
+    run_unlocked([&] { columns.add_sparse(n_columns, start.data(), column.data(), view); });
   }
 
   Columns columns;
@@ -195,11 +192,7 @@ nb::dict to_dict(GrownTree&& tree) {
 nb::dict py_grow(const PyColumns& columns, nb::object y, nb::object weight, nb::dict options) {
   const GrowRules rules = read_rules(options);
   const Target target = read_target(y, weight, rules.n_classes);
-  GrownTree tree;
-  {
-    nb::gil_scoped_release release;
-    tree = grow(columns.columns, target, rules);
-  }
+  GrownTree tree = run_unlocked([&] { return grow(columns.columns, target, rules); });
   return to_dict(std::move(tree));
 }
 
@@ -230,11 +223,7 @@ nb::tuple py_grow_c45(const PyColumns& columns, Vector<int32_t> y, nb::object we
   const C45Pruning pruning{field<bool>(options, "prune"), field<bool>(options, "raising"),
                            static_cast<LimitRule>(field<int>(options, "limits")), field<double>(options, "confidence")};
   const Target target = read_target(nb::cast(y), weight, rules.n_classes);
-  C45Trees trees;
-  {
-    nb::gil_scoped_release release;
-    trees = grow_c45(columns.columns, target, rules, pruning);
-  }
+  C45Trees trees = run_unlocked([&] { return grow_c45(columns.columns, target, rules, pruning); });
   nb::dict grown = to_dict(std::move(trees.grown));
   return nb::make_tuple(grown, pruning.on ? to_dict(std::move(trees.pruned)) : grown);
 }
@@ -242,11 +231,7 @@ nb::tuple py_grow_c45(const PyColumns& columns, Vector<int32_t> y, nb::object we
 nb::list py_candidates_c45(const PyColumns& columns, Vector<int32_t> y, nb::object weight, nb::dict options) {
   const C45Rules rules = read_c45_rules(options);
   const Target target = read_target(nb::cast(y), weight, rules.n_classes);
-  std::vector<C45Found> found;
-  {
-    nb::gil_scoped_release release;
-    found = candidates_c45(columns.columns, target, rules);
-  }
+  std::vector<C45Found> found = run_unlocked([&] { return candidates_c45(columns.columns, target, rules); });
   nb::list out;
   for (C45Found& one : found) {
     nb::dict row;
@@ -284,11 +269,7 @@ Out<uint64_t> py_partition_masks(int n) {
 nb::list py_candidates(const PyColumns& columns, nb::object y, nb::object weight, nb::dict options) {
   const GrowRules rules = read_rules(options);
   const Target target = read_target(y, weight, rules.n_classes);
-  RootCandidates found;
-  {
-    nb::gil_scoped_release release;
-    found = root_candidates(columns.columns, target, rules);
-  }
+  RootCandidates found = run_unlocked([&] { return root_candidates(columns.columns, target, rules); });
   nb::list out;
   for (size_t f = 0; f < found.splits.size(); ++f) {
     const FeatureSplit& split = found.splits[f];
@@ -379,11 +360,9 @@ nb::dict py_grow_from_sketches(Vector<uint64_t> hashes, Vector<int64_t> start, V
                                nb::list classes, std::vector<double> exact_n, nb::list features, nb::dict rules) {
   const SketchProblem problem = read_problem(hashes, start, theta, classes, features);
   const SketchRules limits = read_sketch_rules(rules);
-  SketchTree grown;
-  {
-    nb::gil_scoped_release release;
-    grown = grow_from_sketches(problem.sketches, problem.classes, exact_n, problem.features, limits);
-  }
+  SketchTree grown = run_unlocked([&] {
+    return grow_from_sketches(problem.sketches, problem.classes, exact_n, problem.features, limits);
+  });
   nb::dict out = to_dict(std::move(grown.tree));
   out["count"] = to_numpy(std::move(grown.count));
   out["variance"] = to_numpy(std::move(grown.variance));
@@ -400,11 +379,9 @@ nb::dict py_count_tree(Vector<uint64_t> hashes, Vector<int64_t> start, Vector<ui
   const SketchProblem problem = read_problem(hashes, start, theta, classes, features);
   const TreeTests tree{static_cast<int64_t>(feature.shape(0)), feature.data(), child_start.data(), child.data(),
                        branch_start.data(), branch.data(), weight.data()};
-  TreeCounts counts;
-  {
-    nb::gil_scoped_release release;
-    counts = count_tree(problem.sketches, problem.classes, exact_n, problem.features, tree, n_threads);
-  }
+  TreeCounts counts = run_unlocked([&] {
+    return count_tree(problem.sketches, problem.classes, exact_n, problem.features, tree, n_threads);
+  });
   nb::dict out;
   out["count"] = to_numpy(std::move(counts.count));
   out["variance"] = to_numpy(std::move(counts.variance));
@@ -450,18 +427,16 @@ class PySums {
     nb::list one;
     one.append(source);
     SketchProblem problem = read_problem(hashes, start, theta, one, features);
-    index_ = std::make_unique<SumIndex>(problem.sketches, problem.classes[0], std::move(problem.features),
-                                        keys.data(), y.data(), static_cast<int64_t>(keys.shape(0)));
+    index_ = run_unlocked([&] {
+      return std::make_unique<SumIndex>(problem.sketches, problem.classes[0], std::move(problem.features), keys.data(),
+                                        y.data(), static_cast<int64_t>(keys.shape(0)));
+    });
   }
 
   // Four numbers a line: held keys, τ, sum and sum of squares.
   nb::object among(nb::list node, nb::list tests, int n_threads) const {
     const Constraints own = read_constraints(node), wanted = read_constraints(tests);
-    std::vector<Sums> found;
-    {
-      nb::gil_scoped_release release;
-      found = index_->among(own, wanted, n_threads);
-    }
+    std::vector<Sums> found = run_unlocked([&] { return index_->among(own, wanted, n_threads); });
     std::vector<double> out;
     for (const Sums& one : found) out.insert(out.end(), {one.held, one.tau, one.sum, one.square});
     return nb::cast(to_numpy(std::move(out)));
@@ -496,11 +471,7 @@ class PyRouter {
     refuse_parts();
     const RowsView rows = view_of(n_rows, arrays);
     std::vector<int64_t> leaf(n_rows);
-    bool finite = false;
-    {
-      nb::gil_scoped_release release;
-      finite = route(view_, rows, n_threads, leaf.data());
-    }
+    const bool finite = run_unlocked([&] { return route(view_, rows, n_threads, leaf.data()); });
     return {to_numpy(std::move(leaf)), finite};
   }
 
@@ -508,10 +479,7 @@ class PyRouter {
     refuse_parts();
     const SparseRowsView rows = view_of(start, column, values);
     std::vector<int64_t> leaf(rows.n_rows);
-    {
-      nb::gil_scoped_release release;
-      route(view_, rows, n_threads, leaf.data());
-    }
+    run_unlocked([&] { route(view_, rows, n_threads, leaf.data()); });
     return to_numpy(std::move(leaf));
   }
 
@@ -550,11 +518,7 @@ class PyRouter {
   template <class Rows>
   nb::tuple in_parts(const Vector<double>& weight, const Rows& rows, bool all_nodes, int n_threads) const {
     if (weight.shape(0) != kind_.shape(0)) throw std::invalid_argument("one weight a node");
-    RowParts parts;
-    {
-      nb::gil_scoped_release release;
-      parts = spread(view_, weight.data(), rows, all_nodes, n_threads);
-    }
+    RowParts parts = run_unlocked([&] { return spread(view_, weight.data(), rows, all_nodes, n_threads); });
     return nb::make_tuple(to_numpy(std::move(parts.start)), to_numpy(std::move(parts.node)),
                           to_numpy(std::move(parts.part)));
   }
@@ -574,20 +538,19 @@ class PyRouter {
 bool py_any_infinite(AnyArray array, int n_threads) {
   const int64_t n = static_cast<int64_t>(array.size());
   const Type type = type_of_array(array);
-  nb::gil_scoped_release release;
-  if (type == Type::f32) return any_infinite(static_cast<const float*>(array.data()), n, n_threads);
-  if (type == Type::f64) return any_infinite(static_cast<const double*>(array.data()), n, n_threads);
-  return false;
+  return run_unlocked([&] {
+    if (type == Type::f32) return any_infinite(static_cast<const float*>(array.data()), n, n_threads);
+    if (type == Type::f64) return any_infinite(static_cast<const double*>(array.data()), n, n_threads);
+    return false;
+  });
 }
 
 nb::tuple py_weakest_links(Vector<int64_t> child_start, Vector<int32_t> child, Vector<double> risk, double most) {
-  std::vector<PruneStep> steps;
   double start_risk = 0;
-  {
-    nb::gil_scoped_release release;
-    steps = weakest_links(static_cast<int64_t>(risk.shape(0)), child_start.data(), child.data(), risk.data(),
-                          most, start_risk);
-  }
+  const std::vector<PruneStep> steps = run_unlocked([&] {
+    return weakest_links(static_cast<int64_t>(risk.shape(0)), child_start.data(), child.data(), risk.data(), most,
+                         start_risk);
+  });
   std::vector<int64_t> node;
   std::vector<double> alpha, risks;
   for (const auto& step : steps) {

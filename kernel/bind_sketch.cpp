@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "bind_call.h"
 #include "murmur.h"
 #include "theta_set.h"
 #include "theta_wire.h"
@@ -71,11 +72,7 @@ SketchView view_of(const In<std::uint64_t>& hashes, const In<std::int64_t>& offs
 template <class Work, class Convert>
 nb::object guarded(Work&& work, Convert&& convert) {
   try {
-    auto result = [&] {
-      nb::gil_scoped_release release;
-      return work();
-    }();
-    return convert(std::move(result));
+    return convert(run_unlocked(work));
   } catch (const WireError& error) {
     return nb::make_tuple(nb::make_tuple(error.sketch, error.offset, error.what));
   }
@@ -144,10 +141,7 @@ Out<std::int64_t> bind_overlaps(const In<std::uint64_t>& hashes, const In<std::i
   check_indices(right, view.n);
   require(left.shape(0) == right.shape(0), "left and right differ in length");
   Buffer<std::int64_t> out(3 * left.shape(0));
-  {
-    nb::gil_scoped_release release;
-    overlaps(view, left.data(), right.data(), left.shape(0), n_threads, out.data.get());
-  }
+  run_unlocked([&] { overlaps(view, left.data(), right.data(), left.shape(0), n_threads, out.data.get()); });
   return to_numpy(std::move(out));
 }
 
@@ -173,10 +167,7 @@ template <class Work>
 Out<std::uint64_t> hashed(std::size_t n, const std::optional<In<std::uint8_t>>& present, Work&& work) {
   require(!present || present->shape(0) == n, "present and keys differ in length");
   Buffer<std::uint64_t> out(n);
-  {
-    nb::gil_scoped_release release;
-    work(present ? present->data() : nullptr, out.data.get());
-  }
+  run_unlocked([&] { work(present ? present->data() : nullptr, out.data.get()); });
   return to_numpy(std::move(out));
 }
 
@@ -224,10 +215,11 @@ void bind_add_codes(Samplers& samplers, const In<std::uint64_t>& hashes, const I
   require(classes.shape(0) == n && codes.shape(0) == n, "columns differ in length");
   require(n_codes > 0 && ids.shape(0) % n_codes == 0, "ids must be classes x codes");
   check_samplers(samplers, ids, true);
-  nb::gil_scoped_release release;
-  check_codes(classes, ids.shape(0) / n_codes);
-  check_codes(codes, n_codes);
-  samplers.add_codes(hashes.data(), classes.data(), codes.data(), n, ids.data(), n_codes);
+  run_unlocked([&] {
+    check_codes(classes, ids.shape(0) / n_codes);
+    check_codes(codes, n_codes);
+    samplers.add_codes(hashes.data(), classes.data(), codes.data(), n, ids.data(), n_codes);
+  });
 }
 
 SiftedKeys sifted_keys(const In<std::uint64_t>& hashes, const In<std::uint8_t>& levels,
@@ -244,9 +236,10 @@ void bind_add_flags(Samplers& samplers, const In<std::uint64_t>& hashes, const I
   require(flags.shape(0) == keys.n, "columns differ in length");
   require(low <= high, "low must not exceed high");
   check_samplers(samplers, ids, false);
-  nb::gil_scoped_release release;
-  check_codes(classes, ids.shape(0));
-  samplers.add_flags(keys, flags.data(), ids.data(), ids.shape(0), low, high);
+  run_unlocked([&] {
+    check_codes(classes, ids.shape(0));
+    samplers.add_flags(keys, flags.data(), ids.data(), ids.shape(0), low, high);
+  });
 }
 
 void bind_add_bits(Samplers& samplers, const In<std::uint64_t>& hashes, const In<std::uint8_t>& levels,
@@ -255,9 +248,10 @@ void bind_add_bits(Samplers& samplers, const In<std::uint64_t>& hashes, const In
   const SiftedKeys keys = sifted_keys(hashes, levels, classes);
   require(offset < 8 * bits.shape(0) + 1 && 8 * bits.shape(0) - offset >= keys.n, "fewer bits than keys");
   check_samplers(samplers, ids, false);
-  nb::gil_scoped_release release;
-  check_codes(classes, ids.shape(0));
-  samplers.add_bits(keys, {bits.data(), bits.shape(0), offset}, ids.data(), ids.shape(0));
+  run_unlocked([&] {
+    check_codes(classes, ids.shape(0));
+    samplers.add_bits(keys, {bits.data(), bits.shape(0), offset}, ids.data(), ids.shape(0));
+  });
 }
 
 int bind_least_level(const Samplers& samplers, const In<std::int64_t>& ids) {
@@ -267,10 +261,7 @@ int bind_least_level(const Samplers& samplers, const In<std::int64_t>& ids) {
 
 Out<std::uint8_t> bind_levels(const In<std::uint64_t>& hashes) {
   Buffer<std::uint8_t> out(hashes.shape(0));
-  {
-    nb::gil_scoped_release release;
-    levels_of(hashes.data(), hashes.shape(0), out.data.get());
-  }
+  run_unlocked([&] { levels_of(hashes.data(), hashes.shape(0), out.data.get()); });
   return to_numpy(std::move(out));
 }
 

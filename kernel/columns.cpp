@@ -87,6 +87,7 @@ void gather(const std::vector<View>& views, const std::vector<int64_t>& features
   values.resize(n_columns * n_rows);
   constexpr int64_t kBlock = 512;
   for (int64_t begin = 0; begin < n_rows; begin += kBlock) {
+    poll_at(begin);
     const int64_t end = std::min(n_rows, begin + kBlock);
     for (int64_t j = 0; j < n_columns; ++j) {
       const View& view = views[features[from + j]];
@@ -255,6 +256,7 @@ void Columns::add_flags(const std::vector<View>& views) {
     column.has_missing = true;
     column.codes8.resize(n_rows_);
     for (int64_t i = 0; i < n_rows_; ++i) {
+      poll_at(i);
       const int8_t value = views[j].at<int8_t>(i);
       column.codes8[i] = value < 0 ? 2 : static_cast<uint8_t>(value != 0);
     }
@@ -270,6 +272,7 @@ void Columns::add_category(View codes, uint32_t levels) {
     using Code = typename std::remove_reference_t<decltype(out)>::value_type;
     out.resize(n_rows_);
     for (int64_t i = 0; i < n_rows_; ++i) {
+      poll_at(i);
       const int32_t code = codes.at<int32_t>(i);
       if (code >= static_cast<int64_t>(levels)) throw std::invalid_argument("category code out of range");
       column.has_missing |= code < 0;
@@ -326,7 +329,10 @@ void Columns::code_entries(const int32_t* column, View values, std::vector<int64
   SparseRows& s = sparse_;
   const int64_t n_entries = static_cast<int64_t>(s.code.size());
   std::vector<int64_t> order(n_entries), at(begin.begin(), begin.end() - 1);
-  for (int64_t i = 0; i < n_entries; ++i) order[at[column[i]]++] = i;
+  for (int64_t i = 0; i < n_entries; ++i) {
+    poll_at(i);
+    order[at[column[i]]++] = i;
+  }
   std::vector<double> distinct;
   for (size_t j = 0; j < s.zero_code.size(); ++j) {
     distinct.assign(1, 0.0);

@@ -42,6 +42,7 @@ class TreeCounter {
       out_.held[0] += own.held;
     }
     while (!open.empty()) {
+      poll();
       OpenNode node = std::move(open.back());
       open.pop_back();
       if (is_leaf(node.id)) continue;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "interrupt.h"
 #include "search_c45.h"
 
 namespace thetatree {
@@ -23,8 +24,10 @@ ValueGroups::ValueGroups(const Entropies& f, const double* tally, int64_t n, int
     sizes_ += f(weight_[g]);
     enough_ += weight_[g] >= least;
   }
-  for (int64_t a = 0; a < n; ++a)
+  for (int64_t a = 0; a < n; ++a) {
+    poll();
     for (int64_t b = a + 1; b < n; ++b) joint_[a * n + b] = joint(a, b);
+  }
 }
 
 double ValueGroups::joint(int64_t a, int64_t b) const {

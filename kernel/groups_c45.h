@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "interrupt.h"
+
 namespace thetatree {
 
 class Entropies;
@@ -20,6 +22,7 @@ class ValueGroups {
   void merge(Worth&& worth) {
     double now = enough_ >= 2 ? worth(after_, sizes_) : -1;
     while (alive_.size() > 2) {
+      poll();
       size_t best_i = 0, best_j = 0;
       double best = -1;
       for (size_t i = 0; i < alive_.size(); ++i)

@@ -67,6 +67,7 @@ class Grower {
   }
 
   void examine(int64_t id, Cases cases) {
+    poll();
     C45TreeNode& node = nodes_[id];
     node.n_rows = cases.size();
     node.weight = count_classes(cases, target_.classes, rules_.n_classes, node.by_class);

@@ -257,6 +257,7 @@ class SketchGrower {
   void search(SketchNode& node, int32_t f, const Criterion& criterion, Work& work) const {
     const std::vector<char>& allowed = allowed_cells(node, f);
     const auto consider = [&](int32_t cut, const std::vector<char>* listed) {
+      poll();
       resolve(node, {f, cut, listed}, allowed, criterion, work);
       if (work.candidate.valid) std::swap(node.split, work.candidate);
     };
@@ -310,6 +311,7 @@ class SketchGrower {
     if (n < 2) return out;
     if (n_classes_ > 2 && n <= rules_.max_categories) {
       for (uint64_t mask = 0; mask + 1 < 1ULL << (n - 1); ++mask) {
+        poll_at(static_cast<int64_t>(mask));
         std::vector<char> left(n, 0);
         left[0] = 1;
         for (int64_t i = 1; i < n; ++i) left[i] = mask >> (i - 1) & 1;

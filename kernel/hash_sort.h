@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "interrupt.h"
+
 namespace thetatree {
 
 // Sorts items by hash_of(item), all of them `low` or above.
@@ -30,6 +32,7 @@ void sort_by_hash(std::vector<Item>& items, std::vector<Item>& swap, uint64_t lo
   swap.resize(items.size());
   std::vector<uint32_t> count(mask + 1);
   for (int pass = 0; pass < n_passes; ++pass) {
+    poll();
     const int shift = from + pass * bits;
     std::fill(count.begin(), count.end(), 0);
     for (const Item& item : items) ++count[(hash_of(item) - low) >> shift & mask];

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "byte_order.h"
+#include "interrupt.h"
 
 namespace thetatree {
 namespace {
@@ -102,6 +103,7 @@ void hash_float64(const double* keys, const std::uint8_t* present, std::size_t n
 void hash_text(const std::uint8_t* bytes, const std::int64_t* offsets, const std::uint8_t* present,
                std::size_t n, std::uint64_t seed, std::uint64_t* out) {
   for (std::size_t i = 0; i < n; ++i) {
+    poll_at(static_cast<std::int64_t>(i));
     const auto length = static_cast<std::size_t>(offsets[i + 1] - offsets[i]);
     const bool skipped = length == 0 || (present != nullptr && present[i] == 0);
     out[i] = skipped ? 0 : hash_bytes(bytes + offsets[i], length, seed);

@@ -4,6 +4,8 @@
 #include <queue>
 #include <utility>
 
+#include "interrupt.h"
+
 namespace thetatree {
 namespace {
 
@@ -33,6 +35,7 @@ class Pruner {
       if (!is_leaf(node)) enter(node);
     std::vector<PruneStep> steps;
     while (!queue_.empty()) {
+      poll();
       const auto [value, node] = queue_.top();
       queue_.pop();
       if (gone_[node] || value != queued_[node]) continue;

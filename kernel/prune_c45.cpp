@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "grow_c45.h"
+#include "interrupt.h"
 
 namespace thetatree {
 namespace {
@@ -38,6 +39,7 @@ class Pruner {
   };
 
   void step() {
+    poll();
     Frame& frame = stack_.back();
     C45TreeNode& node = nodes_[frame.id];
     if (!frame.entered) enter(frame);
@@ -163,6 +165,7 @@ class Pruner {
   void send_down(int64_t id, const Cases& cases, Body&& body, bool& parted) {
     std::vector<std::pair<int64_t, Cases>> open{{id, cases}};
     while (!open.empty()) {
+      poll();
       const auto [at, here] = std::move(open.back());
       open.pop_back();
       const C45TreeNode& node = nodes_[at];

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <utility>
 
+#include "interrupt.h"
+
 namespace thetatree {
 namespace {
 
@@ -42,6 +44,7 @@ void radix_sort(std::vector<Item>& items, std::vector<Item>& swap, int n_passes,
   for (const Item& item : items)
     for (int pass = 0; pass < n_passes; ++pass) ++counts[pass][digit_of(item, pass)];
   for (int pass = 0; pass < n_passes; ++pass) {
+    poll();
     auto& count = counts[pass];
     if (!items.empty() && count[digit_of(items[0], pass)] == items.size()) continue;
     uint32_t total = 0;

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "criteria.h"
+#include "interrupt.h"
 #include "random.h"
 
 namespace thetatree {
@@ -192,6 +193,7 @@ void for_each_partition(const Levels& levels, Body&& body) {
   std::copy_n(levels.at(0), stride, partial.data() + static_cast<size_t>(bits) * stride);
   const uint64_t end = (1ULL << bits) - 1;
   for (uint64_t mask = 0; mask < end; ++mask) {
+    poll_at(static_cast<int64_t>(mask));
     const int top = mask == 0 ? bits - 1 : std::countr_zero(mask);
     for (int bit = top; bit >= 0; --bit) {
       double* sum = partial.data() + static_cast<size_t>(bit) * stride;

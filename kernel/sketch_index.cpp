@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "hash_sort.h"
+#include "interrupt.h"
 #include "row_table.h"
 
 namespace thetatree {
@@ -100,6 +101,7 @@ uint64_t ClassIndex::list_rows(uint64_t limit, std::vector<Cursor>& cursors) {
   RowTable table(n_words_, bits);
   std::vector<const uint64_t*> next(cursors.size());
   for (uint64_t low = 0; low < limit; low += 1ULL << width) {
+    poll();
     const uint64_t high = limit - low > 1ULL << width ? low + (1ULL << width) : limit;
     table.start(low, width);
     int64_t n_items = 0;
@@ -128,6 +130,7 @@ void ClassIndex::list_lists(uint64_t limit, uint64_t low, int64_t n, std::vector
   const uint64_t width = (limit - low) / n_stretches + 1;
   std::vector<Held> stretch, swap;
   for (uint64_t high = low; high < limit; low = high) {
+    poll();
     high = limit - low > width ? low + width : limit;
     stretch.clear();
     for (Cursor& cursor : cursors)
@@ -225,6 +228,7 @@ void ClassIndex::index(std::vector<Held>&& held) {
   constexpr size_t kStretch = 4096;  // what is told of a stretch's keys holds for all of them
   std::vector<Held> stretch;
   for (size_t begin = 0; begin < held.size();) {
+    poll();
     size_t end = std::min(begin + kStretch, held.size());
     while (end < held.size() && held[end].hash == held[end - 1].hash) ++end;
     stretch.assign(held.begin() + static_cast<int64_t>(begin), held.begin() + static_cast<int64_t>(end));

@@ -156,6 +156,7 @@ void sort_items(uint64_t* begin, uint64_t* end, uint32_t lowest, uint32_t highes
   uint64_t *from = begin, *to = swap.data();
   std::array<uint32_t, 2048> count;
   for (int pass = 0; pass < passes; ++pass, std::swap(from, to)) {
+    poll();
     const int shift = 32 + pass * digit;
     count.fill(0);
     for (int64_t i = 0; i < n; ++i) ++count[(from[i] - base) >> shift & mask];

@@ -120,6 +120,7 @@ SketchColumn unite(const SketchView& view, const std::int64_t* groups, const std
   Hashes united;
   Hashes merged;
   for (std::size_t g = 0; g < n_groups; ++g) {
+    poll();
     std::uint64_t theta = kMaxTheta;
     for (std::int64_t m = groups[g]; m < groups[g + 1]; ++m) {
       theta = std::min(theta, view.thetas[members[m]]);
@@ -164,6 +165,7 @@ SketchColumn combine(const SketchView& view, const std::int64_t* left, const std
                      PairOperation operation) {
   ColumnBuilder builder(n);
   for (std::size_t i = 0; i < n; ++i) {
+    poll();
     const auto a = static_cast<std::size_t>(left[i]);
     const auto b = static_cast<std::size_t>(right[i]);
     const std::uint64_t theta = std::min(view.thetas[a], view.thetas[b]);
@@ -219,6 +221,7 @@ template <class Wanted>
 SketchColumn take_if(const SketchView& view, const Wanted& wanted) {
   ColumnBuilder builder(view.n);
   for (std::size_t i = 0; i < view.n; ++i) {
+    poll();
     std::copy_if(view.begin(i), view.end(i), std::back_inserter(builder.hashes()), wanted);
     builder.close(i, view.thetas[i]);
   }
@@ -252,6 +255,7 @@ void Samplers::prune(Sampler& sampler) const {
 void Samplers::add_codes(const std::uint64_t* hashes, const std::int32_t* classes, const std::int32_t* codes,
                          std::size_t n, const std::int64_t* ids, std::size_t n_codes) {
   for (std::size_t i = 0; i < n; ++i) {
+    poll_at(static_cast<std::int64_t>(i));
     if (hashes[i] == 0 || classes[i] < 0 || codes[i] < 0) {
       continue;
     }
@@ -276,6 +280,7 @@ template <class Sift>
 void Samplers::add_sifted(const SiftedKeys& keys, const std::int64_t* ids, std::size_t n_classes, const Sift& sift) {
   std::uint64_t words[kSieveRows / 64];
   for (std::size_t from = 0; from < keys.n; from += kSieveRows) {
+    poll_at(static_cast<std::int64_t>(from));
     const std::size_t count = std::min(kSieveRows, keys.n - from);
     sift(from, count, least_level(ids, n_classes), words);
     for (std::size_t word = 0; word < (count + 63) / 64; ++word) {
@@ -306,6 +311,7 @@ SketchColumn Samplers::finish() const {
   ColumnBuilder builder(samplers_.size());
   Sampler last;
   for (std::size_t i = 0; i < samplers_.size(); ++i) {
+    poll();
     last = samplers_[i];
     prune(last);
     std::uint64_t theta = kMaxTheta;

@@ -1,6 +1,7 @@
 // Sketches as text: base64 or hexadecimal cells back to bytes.
 #include <array>
 
+#include "interrupt.h"
 #include "theta_wire.h"
 
 namespace thetatree {
@@ -161,6 +162,7 @@ ByteColumn decode_text(const std::uint8_t* text, const std::int64_t* offsets, st
   std::uint8_t* out = column.bytes.data.get();
   column.offsets.data[0] = 0;
   for (std::size_t i = 0; i < n; ++i) {
+    poll();
     const Cell cell{text + offsets[i], static_cast<std::size_t>(offsets[i + 1] - offsets[i]), static_cast<std::int64_t>(i)};
     out = decode_cell(trimmed(cell), out);
     column.offsets.data[i + 1] = out - column.bytes.data.get();

@@ -426,6 +426,7 @@ ByteColumn write_sketches(const std::uint64_t* hashes, const std::int64_t* offse
   column.bytes = Buffer<std::uint8_t>(static_cast<std::size_t>(column.offsets.data[n]));
   for (std::size_t i = 0; i < n; ++i) {
     std::uint8_t* out = column.bytes.data.get() + column.offsets.data[i];
+    poll();
     const bool plain = images[i].entry_bits == 64;
     (plain ? write_plain : write_packed)(out, hashes + offsets[i], images[i], seed_hash);
   }

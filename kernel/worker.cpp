@@ -40,6 +40,7 @@ void Growth::order_rows() {
   }
   std::vector<int64_t> at(rules.n_classes + 1);
   for (int64_t i = 0; i < columns.n_rows(); ++i) ++at[target.classes[i] + 1];
+  poll();
   for (int k = 0; k < rules.n_classes; ++k) at[k + 1] += at[k];
   for (int64_t i = 0; i < columns.n_rows(); ++i) rows[at[target.classes[i]]++] = static_cast<uint32_t>(i);
 }
@@ -57,6 +58,7 @@ void Growth::order_features() {
 }
 
 bool Worker::examine(std::vector<Node>& nodes, int64_t id) {
+  poll();
   Node& node = nodes[id];
   if (!prepare(node)) {
     node.tally.reset();

@@ -16,6 +16,8 @@ def written_whole(path: Path) -> Iterator[BinaryIO]:
 
     A crash leaves the old file or the new; an error or an interrupt leaves no temporary one either.
     """
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"{path}: there is no folder {path.parent}; make it first")
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
         with temporary.open("xb") as file:

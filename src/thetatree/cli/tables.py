@@ -279,15 +279,8 @@ def writing(path: str, declared: str | None = None) -> Iterator[Writer]:
     """Write a table batch by batch; under its final name the file is whole or not there."""
     kind = format_of(path, declared)
     with ExitStack() as close:
-        file = sys.stdout.buffer if path == STANDARD else close.enter_context(written_whole(_place(path)))
+        file = sys.stdout.buffer if path == STANDARD else close.enter_context(written_whole(Path(path)))
         yield _JsonLines(file) if kind == "jsonl" else _Arrow(file, kind, close)
-
-
-def _place(path: str) -> Path:
-    place = Path(path)
-    if not place.parent.is_dir():
-        raise FileNotFoundError(f"{path}: there is no folder {place.parent}; make it first")
-    return place
 
 
 def without(table: pa.Table, names: Sequence[str], why: str) -> pa.Table:

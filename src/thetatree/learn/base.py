@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,6 +22,26 @@ from thetatree.tree.tree import Tree
 
 if TYPE_CHECKING:
     import pandas as pd
+
+Given = ParamSpec("Given")
+Fitted = TypeVar("Fitted")
+
+
+def whole_or_not_at_all(fit: Callable[Given, Fitted]) -> Callable[Given, Fitted]:
+    """Make a `fit` that leaves the estimator as it was where it fails or is interrupted."""
+
+    @wraps(fit)
+    def guarded(*args: Given.args, **kwargs: Given.kwargs) -> Fitted:
+        held = vars(args[0])
+        before = dict(held)
+        try:
+            return fit(*args, **kwargs)
+        except BaseException:
+            held.clear()
+            held.update(before)
+            raise
+
+    return guarded
 
 
 class TreeEstimator(BaseEstimator):

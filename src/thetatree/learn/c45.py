@@ -15,7 +15,7 @@ from thetatree.data.threads import n_threads
 from thetatree.grow.c45 import C45Rules, c45_candidates, grow_c45
 from thetatree.grow.held_rows import held_rows
 from thetatree.learn import params
-from thetatree.learn.base import counted_rows
+from thetatree.learn.base import counted_rows, whole_or_not_at_all
 from thetatree.learn.rows import ATTRIBUTES, CATEGORICAL, RowClassifier, paragraph
 from thetatree.learn.sketched import as_array
 from thetatree.learn.supply import SketchSupply
@@ -189,6 +189,7 @@ class C45Classifier(RowClassifier):  # noqa: D101 - its docstring is put togethe
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @whole_or_not_at_all
     def fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, X_val: Any = None, y_val: Any = None
     ) -> Self:

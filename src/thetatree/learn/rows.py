@@ -19,7 +19,7 @@ from thetatree.grow.from_rows import grow_from_rows
 from thetatree.grow.permute import cut_where_chance_does_as_well
 from thetatree.grow.rules import GrowRules
 from thetatree.learn import params
-from thetatree.learn.base import TreeEstimator, counted_rows
+from thetatree.learn.base import TreeEstimator, counted_rows, whole_or_not_at_all
 from thetatree.learn.pruning import check_held_out, grown, grown_and_pruned, pruning_plan
 from thetatree.learn.sketched import SketchClassifier
 from thetatree.learn.sum_regressor import SumRegressor
@@ -203,6 +203,7 @@ class RowLearner(TreeEstimator):
 class RowClassifier(RowLearner, SketchClassifier):
     """A classification tree of binary splits; a sketch set grows it as well as rows."""
 
+    @whole_or_not_at_all
     def fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, X_val: Any = None, y_val: Any = None
     ) -> Self:
@@ -252,6 +253,7 @@ class RowClassifier(RowLearner, SketchClassifier):
 class RowRegressor(RowLearner, SumRegressor):
     """A regression tree of binary splits; sketches whose keys carry numbers grow it as well as rows."""
 
+    @whole_or_not_at_all
     def fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, X_val: Any = None, y_val: Any = None
     ) -> Self:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 from thetatree.learn import params
+from thetatree.learn.base import whole_or_not_at_all
 from thetatree.learn.sketched import SketchClassifier
 from thetatree.sketch.key_sample import KeySample
 from thetatree.sketch.sketch_set import SketchSet
@@ -147,6 +148,7 @@ class ThetaSketchDecisionTreeClassifier(SketchClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @whole_or_not_at_all
     def fit(
         self,
         sketch_data: Any,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any, Literal
 
 import numpy as np
@@ -230,6 +231,17 @@ def _add(sketchers: Sequence[FeatureSketcher], batch: Batch, keys: Keys, totals:
         one.add(batch[one.name], keys, totals)
 
 
+@contextmanager
+def _workers(n_jobs: int) -> Iterator[ThreadPoolExecutor]:
+    """Open a pool that begins nothing more once an error or an interrupt has come."""
+    with ThreadPoolExecutor(n_jobs) as pool:
+        try:
+            yield pool
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+
+
 def _run(plan: Plan, coders: dict[str, Coder], batches: Iterator[Batch], n_jobs: int) -> SketchData:
     k = 1 << plan.lg_k
     hasher = plan.hasher()
@@ -240,7 +252,7 @@ def _run(plan: Plan, coders: dict[str, Coder], batches: Iterator[Batch], n_jobs:
     sketchers = [FeatureSketcher(name, coder, k) for name, coder in coders.items()]
     parts = [sketchers[first :: _TASKS * n_jobs] for first in range(min(_TASKS * n_jobs, len(sketchers)))]
     totals, class_totals = Samples(k), Samples(k)
-    with ThreadPoolExecutor(n_jobs) as pool:
+    with _workers(n_jobs) as pool:
         for batch in batches:
             hashes = hasher(batch[plan.key])
             if not len(hashes):

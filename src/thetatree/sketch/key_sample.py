@@ -21,6 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from thetatree.files import written_whole
 from thetatree.sketch.column import MAX_THETA, Hashes, SketchColumn
 from thetatree.sketch.data import Entries, Label, Origin, SketchData
 from thetatree.sketch.errors import SketchFormatError, SketchSetError
@@ -97,7 +98,7 @@ class KeySample:
         return trimmed(table, theta, tuple(said["features"]), said["kinds"], Origin(**said["origin"]))
 
     def write(self, path: str | Path) -> None:
-        """Write the sample as Parquet."""
+        """Write the sample as Parquet; the file appears whole or not at all."""
         origin = {name: getattr(self.origin, name) for name in ("key", "target", "lg_k", "seed", "key_type")}
         said = {
             "version": VERSION,
@@ -106,7 +107,8 @@ class KeySample:
             "kinds": dict(self.kinds),
             "origin": origin,
         }
-        pq.write_table(self.table.replace_schema_metadata({METADATA: json.dumps(said)}), path)
+        with written_whole(Path(path)) as file:
+            pq.write_table(self.table.replace_schema_metadata({METADATA: json.dumps(said)}), file)
 
     def merge(self, *others: KeySample) -> KeySample:
         """Unite with samples of other rows; the same row in several is one."""

@@ -114,7 +114,10 @@ class SketchSet:
         return cls(named.from_sketches(sketches, kinds=kinds, lg_k=lg_k, seed=seed))
 
     def write(self, path: str | Path, *, version: int = 3) -> None:
-        """Write the long table as Parquet, with DataSketches' serial version 3 or 4."""
+        """Write the long table as Parquet, with DataSketches' serial version 3 or 4.
+
+        The file appears whole or not at all.
+        """
         table.write_parquet(self._data, path, version=version)
 
     def to_arrow(self, *, version: int = 3) -> pa.Table:

@@ -21,6 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from thetatree.data.threads import n_threads
+from thetatree.files import written_whole
 from thetatree.sketch.assemble import Declared, assemble
 from thetatree.sketch.column import SketchColumn
 from thetatree.sketch.data import HASH_FAMILY, Label, Origin, Row, SketchData
@@ -54,20 +55,11 @@ def to_arrow(data: SketchData, *, version: int = 3) -> pa.Table:
 
 
 def write_parquet(data: SketchData, path: str | Path, *, version: int = 3) -> None:
-    """Write the long table; the file appears only when it is complete."""
-    path = Path(path)
-    part = path.with_name(path.name + ".part")
-    try:
+    """Write the long table; the file appears whole or not at all."""
+    table = to_arrow(data, version=version)
+    with written_whole(Path(path)) as file:
         # Hashes are as good as random: compression would cost time and gain nothing.
-        pq.write_table(
-            to_arrow(data, version=version),
-            part,
-            compression="none",
-            use_dictionary=["class", "feature", "value"],
-        )
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
+        pq.write_table(table, file, compression="none", use_dictionary=["class", "feature", "value"])
 
 
 def _as_written(row: Row, data: SketchData) -> Row:

@@ -16,6 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from thetatree.files import written_whole
 from thetatree.sketch import merge as _merge
 from thetatree.sketch.column import MAX_THETA, Hashes, SketchColumn
 from thetatree.sketch.data import SketchData
@@ -119,8 +120,10 @@ class TupleSet:
         return _with_checksums(table.set_column(at, "sketch", pa.array(images, pa.large_binary())))
 
     def write(self, path: str | Path) -> None:
-        """Write the long table as Parquet."""
-        pq.write_table(self.to_arrow(), path, compression="none")
+        """Write the long table as Parquet; the file appears whole or not at all."""
+        table = self.to_arrow()
+        with written_whole(Path(path)) as file:
+            pq.write_table(table, file, compression="none")
 
     def of(self, hashes: Hashes) -> npt.NDArray[np.float64]:
         """Give the numbers of some held keys."""
