@@ -16,6 +16,7 @@ namespace {
 
 constexpr int64_t kSampleRows = 128;  // looked at before a column is taken for a binary one
 constexpr int64_t kPackRows = 1 << 12;
+constexpr int64_t kFewEntries = 64;   // of a sparse row: compared with one after the other
 constexpr int64_t kGroup = 8;         // columns gathered together: a cache line of float64
 
 template <class T>
@@ -290,7 +291,6 @@ void Columns::add_sparse(int64_t n_columns, const int64_t* start, const int32_t*
   SparseRows& s = sparse_;
   s.start.assign(start, start + n_rows_ + 1);
   s.column.assign(column, column + n_entries);
-  s.code.resize(n_entries);
   std::vector<int64_t> begin(n_columns + 1);
   for (int64_t i = 0; i < n_entries; ++i) ++begin[column[i] + 1];
   for (int64_t j = 0; j < n_columns; ++j) begin[j + 1] += begin[j];
@@ -307,13 +307,19 @@ void Columns::add_sparse(int64_t n_columns, const int64_t* start, const int32_t*
   }
   if (n_entries > 0 && holds_one_value(values, n_entries)) code_one_value(values.number(0), begin, base);
   else code_entries(column, values, std::move(begin), base);
+  s.two_valued.resize(n_columns);
+  s.all_two_valued = true;
+  for (int64_t j = 0; j < n_columns; ++j) {
+    const Column& out = columns_[base + j];
+    s.two_valued[j] = out.levels == 2 && !out.has_missing;
+    s.all_two_valued &= s.two_valued[j] || (out.levels < 2 && !out.has_missing);
+  }
 }
 
 // A matrix of ones, or of any one number: what is held has one code, what is not the other.
 void Columns::code_one_value(double value, const std::vector<int64_t>& begin, int64_t base) {
   SparseRows& s = sparse_;
-  const uint32_t code = value > 0 ? 1 : 0;
-  std::fill(s.code.begin(), s.code.end(), code);
+  s.one_code = value > 0 ? 1 : 0;
   for (size_t j = 0; j < s.zero_code.size(); ++j) {
     const bool held = value != 0 && begin[j + 1] > begin[j];
     if (held && value < 0) s.values.push_back(value);
@@ -327,7 +333,8 @@ void Columns::code_one_value(double value, const std::vector<int64_t>& begin, in
 
 void Columns::code_entries(const int32_t* column, View values, std::vector<int64_t> begin, int64_t base) {
   SparseRows& s = sparse_;
-  const int64_t n_entries = static_cast<int64_t>(s.code.size());
+  const int64_t n_entries = s.n_entries();
+  s.code.resize(n_entries);
   std::vector<int64_t> order(n_entries), at(begin.begin(), begin.end() - 1);
   for (int64_t i = 0; i < n_entries; ++i) {
     poll_at(i);
@@ -377,9 +384,12 @@ uint32_t Columns::code(int64_t feature, int64_t row) const {
   }
   const int32_t* begin = sparse_.column.data() + sparse_.start[row];
   const int32_t* end = sparse_.column.data() + sparse_.start[row + 1];
-  const int32_t* found = std::lower_bound(begin, end, c.slot);
+  const int32_t* found = begin;
+  if (end - begin <= kFewEntries)
+    for (const int32_t* entry = begin; entry < end; ++entry) found += *entry < c.slot;  // no branch to foretell
+  else found = std::lower_bound(begin, end, c.slot);
   if (found == end || *found != c.slot) return sparse_.zero_code[c.slot];
-  return sparse_.code[found - sparse_.column.data()];
+  return sparse_.code_of(found - sparse_.column.data());
 }
 
 double Columns::value(int64_t feature, uint32_t code, int64_t row) const {

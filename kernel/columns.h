@@ -74,11 +74,16 @@ struct Column {
 struct SparseRows {
   std::vector<int64_t> start;    // per row, into column/code
   std::vector<int32_t> column;   // index among the sparse columns, ascending within a row
-  std::vector<uint32_t> code;
+  std::vector<uint32_t> code;    // empty where all entries have `one_code`
+  uint32_t one_code = 0;
   std::vector<int64_t> value_start;  // per column, into values
   std::vector<double> values;
   std::vector<uint32_t> zero_code;  // per column
+  std::vector<char> two_valued;     // per column: zero, one other number, nothing missing
+  bool all_two_valued = false;      // those of one value aside
   int64_t n_columns() const { return static_cast<int64_t>(zero_code.size()); }
+  int64_t n_entries() const { return static_cast<int64_t>(column.size()); }
+  uint32_t code_of(int64_t entry) const { return code.empty() ? one_code : code[entry]; }
 };
 
 class Columns {

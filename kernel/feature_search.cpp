@@ -130,19 +130,22 @@ void tally_counted(const NodeView& node, int64_t feature, FeatureTally& tally) {
   node.bytes->load(place, n_levels, stride, tally.missing.data());
 }
 
+// Two levels of which the tally of one, `code`, is known.
+void tally_two(const NodeRows& rows, const double* one, uint32_t code, Levels& levels) {
+  const int stride = rows.stride();
+  const auto add = [&](uint32_t added) {
+    if (added == code ? one[0] == 0 : one[0] == rows.total[0]) return;
+    levels.code.push_back(added);
+    for (int i = 0; i < stride; ++i) levels.tally.push_back(added == code ? one[i] : rows.total[i] - one[i]);
+  };
+  add(0);
+  add(1);
+}
+
 void tally_bits(const NodeView& node, const Column& column, bool with_groups, FeatureTally& tally) {
   const NodeRows& rows = *node.rows;
-  const int stride = rows.stride();
-  const double* present = node.packed->data() + static_cast<size_t>(column.slot) * stride;
   Levels& levels = *tally.levels;
-  if (present[0] < rows.total[0]) {
-    levels.code.push_back(0);
-    for (int i = 0; i < stride; ++i) levels.tally.push_back(rows.total[i] - present[i]);
-  }
-  if (present[0] > 0) {
-    levels.code.push_back(1);
-    levels.tally.insert(levels.tally.end(), present, present + stride);
-  }
+  tally_two(rows, node.packed->data() + static_cast<size_t>(column.slot) * rows.stride(), 1, levels);
   if (!with_groups) return;
   for (const uint32_t code : levels.code) {
     for (int64_t i = 0; i < rows.n; ++i)
@@ -196,6 +199,9 @@ FeatureTally tally_feature(const NodeView& node, int64_t feature, int64_t sparse
   scratch.levels.clear(stride);
   tally.missing.assign(stride, 0.0);
   if (column.store == Store::packed) tally_bits(node, column, with_groups, tally);
+  else if (column.store == Store::sparse && node.ones && node.columns->sparse().two_valued[column.slot])
+    tally_two(*node.rows, node.ones->data() + static_cast<size_t>(column.slot) * stride,
+              1 - node.columns->sparse().zero_code[column.slot], *tally.levels);
   else if (column.store == Store::sparse) tally_entries(node, column, sparse_at, with_groups, scratch, tally);
   else if (column.store == Store::binned) tally_binned(node, feature, with_groups, scratch, tally);
   else if (!with_groups && node.bytes && column.store == Store::u8) tally_counted(node, feature, tally);

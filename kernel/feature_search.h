@@ -45,6 +45,7 @@ struct NodeView {
   uint64_t key = 0;        // the node's random stream
   const std::vector<double>* packed = nullptr;  // present tallies by slot
   const SparseTally* sparse = nullptr;
+  const std::vector<double>* ones = nullptr;    // of sparse columns of two values, where they have been counted
   const MedianPlaces* medians = nullptr;         // absolute error only
   const ByteRows* table = nullptr;              // of one-byte columns, and this node's tally of them
   const ByteTally* bytes = nullptr;

@@ -196,24 +196,75 @@ void tally_packed(const Columns& columns, const NodeRows& node, int n_threads,
   });
 }
 
-void tally_sparse(const Columns& columns, const NodeRows& node, SparseTally& out) {
+namespace {
+
+// Calls body(column) for each entry of a row that is another number than zero, in a column of two values.
+template <class Body>
+void for_each_one(const SparseRows& s, uint32_t row, Body&& body) {
+  const int32_t* const column = s.column.data();
+  const int64_t end = s.start[row + 1];
+  if (s.code.empty()) {
+    for (int64_t e = s.start[row]; e < end; ++e) body(column[e]);
+    return;
+  }
+  for (int64_t e = s.start[row]; e < end; ++e)
+    if (s.two_valued[column[e]] && s.code[e] != s.zero_code[column[e]]) body(column[e]);
+}
+
+}  // namespace
+
+void tally_ones(const Columns& columns, const NodeRows& node, int n_threads, std::vector<double>& tallies) {
+  const SparseRows& s = columns.sparse();
+  const int stride = node.stride();
+  const int64_t n_columns = s.n_columns();
+  tallies.assign(n_columns * stride, 0.0);
+  if (node.measure != Measure::counts) {
+    for_each_row(node, [&](int64_t i, int k) {
+      for_each_one(s, node.rows[i], [&](int32_t column) {
+        node.add(i, k, tallies.data() + static_cast<int64_t>(column) * stride);
+      });
+    });
+    return;
+  }
+  const int64_t chunk = std::max<int64_t>(1 << 12, (node.n + 8 * n_threads - 1) / (8 * n_threads));
+  for (int k = 0; k < node.n_classes; ++k) {
+    const int64_t first = node.class_begin[k], n = node.class_begin[k + 1] - first;
+    if (n == 0) continue;
+    std::vector<uint32_t> counts(n_columns * std::max(1, n_threads));
+    parallel_chunks(n_threads, n, chunk, [&](int64_t begin, int64_t end, int thread) {
+      uint32_t* const own = counts.data() + thread * n_columns;
+      for (int64_t i = first + begin; i < first + end; ++i)
+        for_each_one(s, node.rows[i], [&](int32_t column) { ++own[column]; });
+    });
+    for (int t = 0; t < n_threads; ++t)
+      for (int64_t j = 0; j < n_columns; ++j) {
+        tallies[j * stride] += counts[t * n_columns + j];
+        tallies[j * stride + 1 + k] += counts[t * n_columns + j];
+      }
+  }
+}
+
+void tally_sparse(const Columns& columns, const NodeRows& node, bool but_two_valued, SparseTally& out) {
   const SparseRows& s = columns.sparse();
   out.count.resize(s.n_columns());
   for (const int32_t column : out.touched) out.count[column] = 0;
   out.touched.clear();
+  out.begin.assign(1, 0);
+  if (but_two_valued && s.all_two_valued) return;
+  const auto left_out = [&](int32_t column) { return but_two_valued && s.two_valued[column]; };
   for (int64_t i = 0; i < node.n; ++i)
     for (int64_t e = s.start[node.rows[i]]; e < s.start[node.rows[i] + 1]; ++e)
-      if (out.count[s.column[e]]++ == 0) out.touched.push_back(s.column[e]);
+      if (!left_out(s.column[e]) && out.count[s.column[e]]++ == 0) out.touched.push_back(s.column[e]);
   std::sort(out.touched.begin(), out.touched.end());
-  out.begin.assign(1, 0);
   for (const int32_t column : out.touched) out.begin.push_back(out.begin.back() + out.count[column]);
   out.entries.resize(out.begin.back());
   for (size_t t = 0; t < out.touched.size(); ++t)
     out.count[out.touched[t]] = static_cast<int32_t>(out.begin[t]);
   for (int64_t i = 0; i < node.n; ++i)
     for (int64_t e = s.start[node.rows[i]]; e < s.start[node.rows[i] + 1]; ++e)
-      out.entries[out.count[s.column[e]]++] =
-          static_cast<uint64_t>(s.code[e]) << 32 | static_cast<uint64_t>(i);
+      if (!left_out(s.column[e]))
+        out.entries[out.count[s.column[e]]++] =
+            static_cast<uint64_t>(s.code_of(e)) << 32 | static_cast<uint64_t>(i);
   for (size_t t = 0; t < out.touched.size(); ++t) {
     const auto begin = out.entries.begin() + out.begin[t], end = out.entries.begin() + out.begin[t + 1];
     if (!std::is_sorted(begin, end)) std::sort(begin, end);  // a column of ones comes in order

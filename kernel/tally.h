@@ -91,13 +91,16 @@ void with_code_type(const Column& column, Body&& body) {
 // Present tallies of all packed columns: [slot x (stride)] of the rows whose bit is set.
 void tally_packed(const Columns& columns, const NodeRows& node, int n_threads, std::vector<double>& tallies);
 
-// The node's non-zero entries by sparse column.
+// The same of the sparse columns of two values: [column x (stride)] of the rows that hold the value other than zero.
+void tally_ones(const Columns& columns, const NodeRows& node, int n_threads, std::vector<double>& tallies);
+
+// The node's non-zero entries by sparse column; `but_two_valued`: without those that tally_ones is for.
 struct SparseTally {
   std::vector<int32_t> touched;    // columns with an entry, ascending
   std::vector<int64_t> begin;      // per touched column, into entries
   std::vector<uint64_t> entries;   // code << 32 | position
   std::vector<int32_t> count;      // per column, kept zero between nodes
 };
-void tally_sparse(const Columns& columns, const NodeRows& node, SparseTally& out);
+void tally_sparse(const Columns& columns, const NodeRows& node, bool but_two_valued, SparseTally& out);
 
 }  // namespace thetatree

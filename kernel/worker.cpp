@@ -65,8 +65,9 @@ bool Worker::examine(std::vector<Node>& nodes, int64_t id) {
     return false;
   }
   std::vector<FeatureSplit>& found = found_;
-  found.clear();
   found.resize(columns_.n_features());
+  for (const int64_t f : searched_) found[f] = {};
+  searched_.clear();
   const int64_t feature = choose(node, found);
   if (rules_.trace)
     for (const FeatureSplit& split : found)
@@ -79,9 +80,7 @@ bool Worker::examine(std::vector<Node>& nodes, int64_t id) {
   node.split = std::move(found[feature]);
   node.threshold = place_threshold(node, feature, node.split);
   node.decrease = std::max(0.0, node.split.best.decrease) * node.weight / growth_.root_weight;
-  double n_features = 0;
-  for (const int64_t f : tried_) n_features += n_candidates(f, node.size()) > 0;
-  node.n_tried = std::max(1.0, n_features * n_candidates(feature, node.size()));
+  node.n_tried = std::max(1.0, n_features_tried(node) * n_candidates(feature, node.size()));
   if (rules_.significance <= 0 || is_significant(node)) return true;
   node.feature = -1;
   node.tally.reset();
@@ -100,6 +99,16 @@ double Worker::n_candidates(int64_t feature, int64_t n) const {
   if (column.kind == Kind::category && !ordered) cuts = partitions_of(levels);
   if (!column.has_missing) return cuts;
   return rules_.search.missing == Missing::learnt ? 2 * cuts + 1 : cuts + 1;
+}
+
+// Which features may have a candidate does not depend on the node, if it has rows enough for a split.
+double Worker::n_features_tried(const Node& node) {
+  const bool all = tried_.size() == growth_.all.size();
+  if (all && n_splittable_ >= 0) return n_splittable_;
+  double n = 0;
+  for (const int64_t f : tried_) n += n_candidates(f, node.size()) > 0;
+  if (all) n_splittable_ = n;
+  return n;
 }
 
 // Counts both sides of the split from the rows of the node that is being examined.
@@ -276,7 +285,7 @@ int64_t Worker::choose_among(Node& node, const std::vector<int64_t>& features, s
   const int64_t most = rules_.max_features > 0 ? std::min(n, rules_.max_features) : n;
   if (most == n) {
     search(node, order, found);
-    return best_of(node, order, found, least);
+    return best_of(node, hopeful_, found, least);
   }
   Random random(child_key(node.key, 0));
   for (int64_t i = n - 1; i > 0; --i)
@@ -286,7 +295,7 @@ int64_t Worker::choose_among(Node& node, const std::vector<int64_t>& features, s
     std::vector<int64_t> drawn(order.begin() + begin, order.begin() + std::min(end, n));
     std::sort(drawn.begin(), drawn.end());
     search(node, drawn, found);
-    const int64_t best = best_of(node, drawn, found, least);
+    const int64_t best = best_of(node, hopeful_, found, least);
     if (best >= 0) return best;
   }
   return -1;
@@ -297,6 +306,7 @@ void Worker::tally(Node& node, int n_threads) {
   if (node.tally) return;
   node.tally = std::make_unique<NodeTally>();
   if (columns_.words_per_row() > 0) tally_packed(columns_, view_, n_threads, node.tally->packed);
+  if (counts_ones(node)) tally_ones(columns_, view_, n_threads, node.tally->ones);
   if (counts_bins(node)) tally_bytes(*growth_.table, view_, n_threads, node.tally->bytes);
 }
 
@@ -310,6 +320,49 @@ bool Worker::keeps_lists(const Node& node) const {
 
 bool Worker::counts_bins(const Node& node) const {
   return growth_.table && node.size() >= rules_.binned_from && !keeps_lists(node);
+}
+
+// Sparse columns are all counted where there are as many entries as columns; else only those that the rows touch.
+bool Worker::counts_ones(const Node& node) const {
+  const SparseRows& sparse = columns_.sparse();
+  if (sparse.n_columns() == 0 || rules_.search.criterion == Criterion::absolute_error) return false;
+  const double entries_per_row = static_cast<double>(sparse.n_entries()) / static_cast<double>(columns_.n_rows());
+  return static_cast<double>(node.size()) * entries_per_row >= static_cast<double>(sparse.n_columns());
+}
+
+// In ascending order, as the features are.
+void Worker::find_hopeful(const NodeView& view, const std::vector<int64_t>& features) {
+  const SparseRows& sparse = columns_.sparse();
+  hopeful_.clear();
+  if (sparse.n_columns() == 0) {
+    hopeful_ = features;
+    return;
+  }
+  const int64_t first = columns_.sparse_feature().front(), n_sparse = sparse.n_columns();
+  const double n = static_cast<double>(view_.n);
+  const auto counted = [&](int64_t slot) { return view.ones && sparse.two_valued[slot]; };
+  const auto varies = [&](int64_t slot) {
+    const double ones = (*view.ones)[slot * view_.stride()];
+    return 0 < ones && ones < n;
+  };
+  if (features.size() < growth_.all.size()) {
+    for (const int64_t f : features) {
+      const int64_t slot = f - first;
+      if (slot < 0 || slot >= n_sparse ||
+          (counted(slot) ? varies(slot)
+                         : std::binary_search(sparse_.touched.begin(), sparse_.touched.end(), slot)))
+        hopeful_.push_back(f);
+    }
+    return;
+  }
+  for (int64_t f = 0; f < first; ++f) hopeful_.push_back(f);
+  if (view.ones)
+    for (int64_t slot = 0; slot < n_sparse; ++slot)
+      if (sparse.two_valued[slot] && varies(slot)) hopeful_.push_back(first + slot);
+  const auto middle = static_cast<std::ptrdiff_t>(hopeful_.size());
+  for (const int32_t slot : sparse_.touched) hopeful_.push_back(first + slot);
+  std::inplace_merge(hopeful_.begin() + first, hopeful_.begin() + middle, hopeful_.end());
+  for (int64_t f = first + n_sparse; f < columns_.n_features(); ++f) hopeful_.push_back(f);
 }
 
 void Worker::search(Node& node, const std::vector<int64_t>& features, std::vector<FeatureSplit>& found) {
@@ -329,9 +382,12 @@ void Worker::search(Node& node, const std::vector<int64_t>& features, std::vecto
     view.bytes = &node.tally->bytes;
   }
   if (columns_.sparse().n_columns() > 0) {
-    tally_sparse(columns_, view_, sparse_);
+    if (!node.tally->ones.empty()) view.ones = &node.tally->ones;
+    tally_sparse(columns_, view_, view.ones != nullptr, sparse_);
     view.sparse = &sparse_;
   }
+  find_hopeful(view, features);
+  searched_.insert(searched_.end(), hopeful_.begin(), hopeful_.end());
   if (keeps_lists(node)) {
     if (lists_.covers(node.first, node.last)) lists_.turn_to(node.first, view_.n);
     else lists_.build(columns_, view_, node.first, scratch_[0]);
@@ -341,15 +397,13 @@ void Worker::search(Node& node, const std::vector<int64_t>& features, std::vecto
   if (rules_.search.criterion == Criterion::absolute_error) view.medians = &medians.emplace(view_);
   double floor = floor_of(view, features, n_threads);
   const bool raises = n_threads == 1 && !rules_.each_best && has_one_score(rules_.search.criterion);
-  parallel_for(n_threads, static_cast<int64_t>(features.size()), [&](int64_t i, int thread) {
-    const int64_t feature = features[i];
+  parallel_for(n_threads, static_cast<int64_t>(hopeful_.size()), [&](int64_t i, int thread) {
+    const int64_t feature = hopeful_[i];
     const Column& column = columns_.column(feature);
     int64_t sparse_at = -1;
-    if (column.store == Store::sparse) {
-      const auto at = std::lower_bound(sparse_.touched.begin(), sparse_.touched.end(), column.slot);
-      if (at == sparse_.touched.end() || *at != column.slot) return;
-      sparse_at = at - sparse_.touched.begin();
-    }
+    if (column.store == Store::sparse)
+      sparse_at = std::lower_bound(sparse_.touched.begin(), sparse_.touched.end(), column.slot) -
+                  sparse_.touched.begin();
     FeatureSplit& split = found[feature];
     split = search_feature(view, rules_.search, feature, direction_of(feature), sparse_at, scratch_[thread], floor);
     if (raises && split.best.valid) floor = std::max(floor, split.best.score.value);
@@ -402,6 +456,8 @@ double Worker::place_threshold(const Node& node, int64_t feature, const FeatureS
   if (split.placed) return split.threshold;
   const Column& column = columns_.column(feature);
   if (column.store == Store::packed) return 0.5;
+  if (column.store == Store::sparse && columns_.sparse().two_valued[column.slot])
+    return threshold_between(columns_.value(feature, 0, -1), columns_.value(feature, 1, -1));
   const bool binned = column.store == Store::binned;
   uint32_t low = 0, high = column.levels;
   double below = kUndefined, above = kUndefined;
@@ -454,13 +510,17 @@ void Worker::pass_on(Node& node, Node& left, Node& right) {
   const int n_threads = threads_for(small.size() * columns_.n_features());
   count_rows(small);
   auto part = std::make_unique<NodeTally>();
+  if (!counts_ones(large)) whole->ones = {};
   if (!whole->packed.empty()) tally_packed(columns_, view_, n_threads, part->packed);
   if (!whole->bytes.empty()) tally_bytes(*growth_.table, view_, n_threads, part->bytes);
+  if (!whole->ones.empty()) tally_ones(columns_, view_, n_threads, part->ones);
   for (size_t i = 0; i < whole->packed.size(); ++i) whole->packed[i] -= part->packed[i];
+  for (size_t i = 0; i < whole->ones.size(); ++i) whole->ones[i] -= part->ones[i];
   subtract(part->bytes, whole->bytes);
   large.tally = std::make_unique<NodeTally>(std::move(*whole));
   if (pure_ || must_stay(small)) return;
   if (!counts_bins(small)) part->bytes = {};
+  if (!counts_ones(small)) part->ones = {};
   small.tally = std::move(part);
 }
 

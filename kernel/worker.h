@@ -16,6 +16,7 @@ namespace thetatree {
 // What passes from a node to one of its children: whole counts that need not be taken twice.
 struct NodeTally {
   std::vector<double> packed;  // present tallies by slot
+  std::vector<double> ones;    // of sparse columns of two values
   ByteTally bytes;
 };
 
@@ -91,11 +92,14 @@ class Worker {
   void tally(Node& node, int n_threads);
   bool keeps_lists(const Node& node) const;
   bool counts_bins(const Node& node) const;
+  bool counts_ones(const Node& node) const;
+  void find_hopeful(const NodeView& view, const std::vector<int64_t>& features);
   double floor_of(NodeView& view, const std::vector<int64_t>& features, int n_threads);
   int64_t best_of(const Node& node, const std::vector<int64_t>& features, const std::vector<FeatureSplit>& found,
                   double least) const;
   double tie_scale(const Node& node) const;
   double n_candidates(int64_t feature, int64_t n) const;
+  double n_features_tried(const Node& node);
   bool is_significant(const Node& node);
   double place_threshold(const Node& node, int64_t feature, const FeatureSplit& split) const;
   int direction_of(int64_t feature) const { return rules_.monotonic.empty() ? 0 : rules_.monotonic[feature]; }
@@ -116,14 +120,17 @@ class Worker {
   const int n_threads_;
   const bool in_order_;
   std::vector<TallyScratch> scratch_;
-  std::vector<FeatureSplit> found_;
+  std::vector<FeatureSplit> found_;   // by feature
+  std::vector<int64_t> searched_;     // where found_ was written to
+  double n_splittable_ = -1;          // features that may have a candidate, once they have been counted
   std::vector<Candidate> boundaries_;  // by feature
   ValueLists lists_;
 
   // Of the node that is being examined.
   NodeRows view_;
   bool pure_ = false;
-  std::vector<int64_t> tried_;  // features that were searched
+  std::vector<int64_t> tried_;    // features of which a split was asked
+  std::vector<int64_t> hopeful_;  // those of the last asked that some of its rows may tell apart
   Monotonic centred_bounds_;
   SparseTally sparse_;
 };
