@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "bind_call.h"
+#include "codes.h"
 #include "columns.h"
 #include "count_sketch.h"
 #include "grow.h"
@@ -249,6 +250,23 @@ nb::list py_candidates_c45(const PyColumns& columns, Vector<int32_t> y, nb::obje
 }
 
 // Which of n levels go left, as bits: every partition as the exhaustive search visits it.
+Out<uint8_t> py_codes_present(AnyArray codes, int64_t n_labels) {
+  std::vector<View> views;
+  append_views(codes, views);
+  std::vector<uint8_t> present;
+  run_unlocked([&] { present = codes_present(views.at(0), static_cast<int64_t>(codes.shape(0)), n_labels); });
+  return to_numpy(std::move(present));
+}
+
+Out<int32_t> py_translate_codes(AnyArray codes, Vector<int32_t> to) {
+  std::vector<View> views;
+  append_views(codes, views);
+  const std::vector<int32_t> table(to.data(), to.data() + to.shape(0));
+  std::vector<int32_t> out;
+  run_unlocked([&] { out = translate_codes(views.at(0), static_cast<int64_t>(codes.shape(0)), table); });
+  return to_numpy(std::move(out));
+}
+
 Out<uint64_t> py_partition_masks(int n) {
   if (n < 2 || n > 24) throw std::invalid_argument("2 to 24 levels");
   Levels levels;
@@ -604,6 +622,8 @@ NB_MODULE(_kernel, m) {
   m.def("resolve_each", &py_resolve_each, "hashes"_a, "start"_a, "theta"_a, "source"_a, "features"_a, "nodes"_a);
   m.def("candidates", &py_candidates, "columns"_a, "y"_a, "weight"_a.none(), "rules"_a);
   m.def("partition_masks", &py_partition_masks, "n"_a);
+  m.def("codes_present", &py_codes_present, "codes"_a, "n_labels"_a);
+  m.def("translate_codes", &py_translate_codes, "codes"_a, "to"_a);
   m.def("any_infinite", &py_any_infinite, "array"_a, "n_threads"_a);
   m.def("weakest_links", &py_weakest_links, "child_start"_a, "child"_a, "risk"_a, "most"_a);
   m.def("log_two_sided", &log_two_sided, "k"_a, "n"_a, "p"_a);

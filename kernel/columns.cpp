@@ -1,6 +1,7 @@
 #include "columns.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <stdexcept>
@@ -272,13 +273,18 @@ void Columns::add_category(View codes, uint32_t levels) {
   auto fill = [&](auto& out) {
     using Code = typename std::remove_reference_t<decltype(out)>::value_type;
     out.resize(n_rows_);
-    for (int64_t i = 0; i < n_rows_; ++i) {
-      poll_at(i);
-      const int32_t code = codes.at<int32_t>(i);
-      if (code >= static_cast<int64_t>(levels)) throw std::invalid_argument("category code out of range");
-      column.has_missing |= code < 0;
-      out[i] = static_cast<Code>(code < 0 ? levels : static_cast<uint32_t>(code));
-    }
+    std::atomic<bool> missing = false;
+    parallel_chunks(n_threads_, n_rows_, 1 << 16, [&](int64_t begin, int64_t end, int) {
+      bool some = false;
+      for (int64_t i = begin; i < end; ++i) {
+        const int32_t code = codes.at<int32_t>(i);
+        if (code >= static_cast<int64_t>(levels)) throw std::invalid_argument("category code out of range");
+        some |= code < 0;
+        out[i] = static_cast<Code>(code < 0 ? levels : static_cast<uint32_t>(code));
+      }
+      if (some) missing = true;
+    });
+    column.has_missing = missing;
   };
   if (column.store == Store::u8) fill(column.codes8);
   else if (column.store == Store::u16) fill(column.codes16);

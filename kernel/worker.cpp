@@ -1,6 +1,7 @@
 #include "worker.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -8,6 +9,7 @@
 
 #include "absolute.h"
 #include "parallel.h"
+#include "screen.h"
 
 namespace thetatree {
 namespace {
@@ -395,10 +397,17 @@ void Worker::search(Node& node, const std::vector<int64_t>& features, std::vecto
   }
   std::optional<MedianPlaces> medians;
   if (rules_.search.criterion == Criterion::absolute_error) view.medians = &medians.emplace(view_);
-  double floor = floor_of(view, features, n_threads);
-  const bool raises = n_threads == 1 && !rules_.each_best && has_one_score(rules_.search.criterion);
-  parallel_for(n_threads, static_cast<int64_t>(hopeful_.size()), [&](int64_t i, int thread) {
-    const int64_t feature = hopeful_[i];
+  std::atomic<double> floor = floor_of(view, features, n_threads);
+  // What one feature has reached the others need not look much below; so much that which of them ends first is no matter.
+  const bool raises = !rules_.each_best && has_one_score(rules_.search.criterion);
+  const double slack = kScreenSlack * tie_scale(node);
+  std::vector<int64_t> order = hopeful_;
+  if (view.boundaries && raises)  // those that have most to search come first
+    std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+      return boundaries_[a].score.value > boundaries_[b].score.value;
+    });
+  parallel_for(n_threads, static_cast<int64_t>(order.size()), [&](int64_t i, int thread) {
+    const int64_t feature = order[i];
     const Column& column = columns_.column(feature);
     int64_t sparse_at = -1;
     if (column.store == Store::sparse)
@@ -406,7 +415,10 @@ void Worker::search(Node& node, const std::vector<int64_t>& features, std::vecto
                   sparse_.touched.begin();
     FeatureSplit& split = found[feature];
     split = search_feature(view, rules_.search, feature, direction_of(feature), sparse_at, scratch_[thread], floor);
-    if (raises && split.best.valid) floor = std::max(floor, split.best.score.value);
+    if (!raises || !split.best.valid) return;
+    const double reached = split.best.score.value - slack;
+    for (double now = floor; now < reached && !floor.compare_exchange_weak(now, reached);) {
+    }
   });
 }
 

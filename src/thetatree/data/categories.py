@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from thetatree import _kernel
 from thetatree.data.features import Label
 
 
@@ -25,14 +26,12 @@ def code_values(values: Any, name: str) -> Coded:
     Only labels that occur are kept, so that one which training never saw is recognised as such.
     """
     indices, labels, ordered = _dictionary(values, name)
-    present = np.zeros(len(labels), dtype=bool)
-    present[indices[indices >= 0]] = True
-    kept = np.flatnonzero(present)
+    kept = np.flatnonzero(_kernel.codes_present(indices, len(labels)))
     if not ordered:
         kept = np.array(sorted(kept.tolist(), key=lambda i: _sort_key(labels[i])), dtype=np.int64)
     rank = np.full(len(labels) + 1, -1, dtype=np.int32)
     rank[kept] = np.arange(len(kept), dtype=np.int32)
-    return Coded(rank[indices], tuple(labels[i] for i in kept))
+    return Coded(_kernel.translate_codes(indices, rank), tuple(labels[i] for i in kept))
 
 
 def is_missing(value: Any) -> bool:
@@ -51,7 +50,7 @@ def match_codes(
         return codes
     place = {_match_key(label): code for code, label in enumerate(labels)}
     to = np.array([place.get(_match_key(label), unseen) for label in own] + [-1], dtype=np.int32)
-    return to[codes]
+    return _kernel.translate_codes(codes, to)
 
 
 def _match_key(label: Label) -> tuple[bool, Label]:
@@ -62,7 +61,7 @@ def _sort_key(label: Label) -> tuple[bool, Any]:
     return (isinstance(label, str), label)
 
 
-def _dictionary(values: Any, name: str) -> tuple[NDArray[np.int64], list[Label], bool]:
+def _dictionary(values: Any, name: str) -> tuple[NDArray[np.signedinteger], list[Label], bool]:
     """Indices (-1: missing) into a list of distinct labels, and whether the type says their order."""
     if isinstance(values, np.ndarray) and values.dtype.kind in "fiub":
         distinct, indices = np.unique(values, return_inverse=True)
@@ -71,8 +70,14 @@ def _dictionary(values: Any, name: str) -> tuple[NDArray[np.int64], list[Label],
             indices = np.where(indices == len(labels) - 1, -1, indices)
             labels.pop()
         return indices.astype(np.int64), labels, False
+    import narwhals as nw
     import pyarrow as pa
 
+    listed = not isinstance(values, np.ndarray) and values.dtype in (nw.Categorical, nw.Enum)
+    if listed and values.implementation.is_pandas():  # its codes are read in place
+        native = values.to_native().cat
+        labels = [_checked(label, name) for label in native.categories.tolist()]
+        return native.codes.to_numpy(), labels, values.dtype == nw.Enum
     try:
         array, ordered = _arrow_dictionary(values)
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
@@ -103,7 +108,7 @@ def _arrow_dictionary(values: Any) -> tuple[Any, bool]:
 
 def _without_missing_label(
     indices: NDArray[np.int64], labels: list[Label], ordered: bool
-) -> tuple[NDArray[np.int64], list[Label], bool]:
+) -> tuple[NDArray[np.signedinteger], list[Label], bool]:
     gone = [i for i, label in enumerate(labels) if is_missing(label)]
     for i in gone:
         indices = np.where(indices == i, -1, indices)
@@ -115,7 +120,7 @@ def _without_missing_label(
     return indices, labels, ordered
 
 
-def _mixed(items: list[Any], name: str) -> tuple[NDArray[np.int64], list[Label], bool]:
+def _mixed(items: list[Any], name: str) -> tuple[NDArray[np.signedinteger], list[Label], bool]:
     place: dict[tuple[bool, Label], int] = {}
     labels: list[Label] = []
     indices = np.empty(len(items), dtype=np.int64)
