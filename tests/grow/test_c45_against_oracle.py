@@ -57,7 +57,18 @@ def c45_problem(seed):
         "limits": str(rng.choice(METHODS)),
     }
     chosen |= {name: value for name, value in numbers.items() if rng.random() < 0.2}
+    if "subsets" not in chosen and rng.random() < 0.25:
+        problem = with_many_values(problem, rng)
     return problem, Rules(n_classes=problem.settings["n_classes"], **chosen)
+
+
+def with_many_values(problem, rng):
+    """A category more, with about as many values as keep it out of the average gain; it knows the class."""
+    n = len(problem.y)
+    levels = int(n * rng.uniform(0.2, 0.5)) + 2
+    values = np.where(rng.random(n) < 0.5, problem.y, rng.integers(0, levels, n)).astype(np.int32)
+    values[:2] = levels - 1, 0
+    return replace(problem, columns=[*problem.columns, values], kinds=[*problem.kinds, "category"])
 
 
 def as_rows(problem, columns=None):
@@ -143,6 +154,7 @@ def test_the_problems_try_everything():
         if name not in ("n_classes", "prune"):
             assert sum(getattr(r, name) != getattr(default, name) for _, r in problems) > 5, name
     assert sum("category" in p.kinds for p, _ in problems) > 30
+    assert sum(any(map(oracle_of(p, r).has_many_values, range(len(p.kinds)))) for p, r in problems) > 5
     assert sum(p.weights is not None for p, _ in problems) > 30
     gaps = [
         np.isnan(c).any() if k == "number" else (c < 0).any()
