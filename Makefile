@@ -10,7 +10,7 @@ MUTATIONS ?= 1000000
 KILLS ?= 1000
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test cover oracle bench lint format sanitize docs wheel prove-exports prove-files sketch-proofs noise intervals spark clean
+.PHONY: help setup demo test cover oracle bench planted mutants lint format sanitize docs wheel prove-exports prove-files sketch-proofs noise intervals spark clean
 
 help: ## say what each target does
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -57,6 +57,13 @@ noise: setup ## how often pure noise is split at the 5% level (two minutes)
 
 intervals: setup ## how often the intervals of 2,000 sketch sets hold (six minutes)
 	$(BIN)/python benchmarks/intervals.py
+
+planted: setup ## bugs planted in the kernel by hand, one at a time: which test catches each (20 minutes)
+	$(BIN)/python tests/planted_bugs.py
+
+mutants: setup ## mutants of criteria, search, pruning and counting, made by rule: how many the tests kill (40 minutes)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --editable ".[mutants]"
+	$(BIN)/python tests/mutants --fresh
 
 lint: setup ## ruff and mypy
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --editable ".[lint]"
