@@ -175,6 +175,13 @@ def test_grouped_values():
     assert many.node_count == 5
 
 
+def test_values_are_not_grouped_where_too_few_branches_would_have_enough_cases():
+    """a and b together leave c alone with its one case; all three apart is the best that may be."""
+    frame = pd.DataFrame({"c": pd.Categorical(list("aabbc"))})
+    grown = tt.C45Classifier(subsets=True, pruning=None).fit(frame, [0, 0, 0, 0, 1]).tree_
+    assert [str(rule) for rule in grown.rules()] == ["c = 'a'", "c = 'b'", "c = 'c'"]
+
+
 def test_a_grouped_value_that_the_node_did_not_have_is_parted():
     frame = pd.DataFrame(
         {

@@ -363,6 +363,11 @@ def test_limits_bind_the_search():
     assert tree.weighted_n_node_samples[1:].min() == 10
 
 
+def test_two_sides_of_just_the_least_weight_are_allowed():
+    tree = tt.CARTClassifier(min_weight_fraction_leaf=0.5).fit([[0], [0], [1], [1]], [0, 0, 1, 1]).tree_
+    assert tree.node_count == 3
+
+
 def test_min_impurity_decrease_holds_everywhere():
     X, y, _ = random_rows(19)
     tree = tt.CARTClassifier(min_impurity_decrease=0.01).fit(X, y).tree_
@@ -383,6 +388,16 @@ def test_best_first_takes_the_best_leaves():
     full = tt.CARTClassifier().fit(X, y)
     enough = tt.CARTClassifier(max_leaf_nodes=10**6).fit(X, y)
     assert full.tree_ == enough.tree_
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize(("direction", "y"), [(-1, [3, 1, 0, 0]), (1, [0, 0, 1, 3])])
+def test_a_value_may_be_just_at_its_bound(sign, direction, y):
+    """The root's sides are worth 2 and 0, so 1 is the bound of either; a child's side is worth just that."""
+    X = [[0, 0], [0, 1], [1, 0], [1, 1]]
+    model = tt.CARTRegressor(monotonic_cst=[sign * direction] * 2).fit(X, np.multiply(sign, y))
+    assert model.tree_.feature[0] == 0
+    assert model.predict(X).tolist() == np.multiply(sign, y).tolist()
 
 
 def test_monotonic_predictions():
@@ -462,6 +477,18 @@ def test_random_splits_are_sensible():
 
 
 # ---- missing values and categories
+
+
+def test_random_subsets_have_two_sides_and_are_any_subset():
+    colours = pd.DataFrame({"c": pd.Categorical(list("rgb") * 20)})
+    y = [0, 1, 2] * 20
+    found = set()
+    for seed in range(40):
+        model = tt.CARTClassifier(splitter="random", max_depth=1, random_state=seed)
+        assert model.fit(colours[colours["c"] != "b"], [0, 1] * 20).tree_.node_count == 3
+        leaves = model.fit(colours, y).apply(colours)[:3]
+        found.add(tuple(leaves == leaves[0]))
+    assert found == {(True, True, False), (True, False, True), (True, False, False)}
 
 
 def test_missing_values_go_where_they_belong():

@@ -105,6 +105,14 @@ def test_weights_are_scaled_to_the_number_of_rows():
     np.testing.assert_allclose(even.tree_.p_value, heavy.tree_.p_value, rtol=1e-9)
 
 
+def test_columns_of_one_value_do_not_count():
+    X, y = signal(1)
+    model = tt.CARTClassifier(max_depth=3).fit(X, y)
+    constant = X.assign(one=pd.Categorical(["a"] * len(X)), same=7.5)
+    wider = tt.CARTClassifier(max_depth=3).fit(constant, y)
+    np.testing.assert_array_equal(wider.tree_.p_value, model.tree_.p_value)
+
+
 def test_permutations():
     X, y = signal(2, 200)
     model = tt.CARTClassifier(
@@ -174,6 +182,18 @@ def test_sketch_trees_keep_the_gates_p_values():
     assert (free.p_value[~free.is_leaf] > 0.05).any()
     noisy = tt.ThetaSketchDecisionTreeClassifier(significance=None, max_depth=1).fit(coarse(2)).tree_
     assert noisy.p_value[0] > 0.05
+
+
+@pytest.mark.parametrize("seed", [0, 2, 3])
+def test_noise_is_gated_where_a_class_is_missing_from_the_node(seed):
+    rng = np.random.default_rng(seed)
+    n = 20000
+    frame = pd.DataFrame({"id": np.arange(n), "flag": rng.random(n) < 0.4})
+    frame = frame.assign(**{f"noise{i}": rng.random(n) < 0.5 for i in range(3)})
+    frame["y"] = np.where(frame["flag"] & (rng.random(n) < 0.5), 2, rng.integers(0, 2, n))
+    sketches = tt.sketch(frame, key="id", target="y", lg_k=9)
+    tree = tt.ThetaSketchDecisionTreeClassifier().fit(sketches).tree_
+    assert {tree.features[f].name for f in tree.feature[~tree.is_leaf]} == {"flag"}
 
 
 def test_exact_sketches_have_the_p_values_of_rows():

@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tomllib
 from collections import Counter
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -107,14 +108,14 @@ def _digest(name: str) -> str:
 
 
 def sample(mutants: list[plan.Planned], each: int, words: list[str]) -> list[plan.Planned]:
-    """Take so many mutants of each group, by a fixed seed; a larger sample has the smaller one in it."""
-    out = []
+    """Take so many mutants of each group in turn, by a fixed seed; a larger sample holds the smaller."""
+    taken = []
     for group in plan.GROUPS:
         some = [m for m in mutants if m.group == group and (not words or any(w in m.file for w in words))]
         some.sort(key=lambda mutant: mutant.number)
         random.Random(group).shuffle(some)
-        out += some[: each or None]
-    return out
+        taken.append(some[: each or None])
+    return [mutant for row in zip_longest(*taken) for mutant in row if mutant]
 
 
 def tests_for(

@@ -196,10 +196,12 @@ class _Finder:
     def number(self, cursor: Cursor, parent: Cursor | None) -> None:
         start, end = self.span(cursor)
         text = self.text[start:end].decode()
-        if not re.match(r"[\d.]", text) or (
-            parent and parent.type.get_canonical().kind == TypeKind.CONSTANTARRAY
-        ):
+        if not re.match(r"[\d.]", text):
             return
+        if parent and (
+            parent.kind == CursorKind.FIELD_DECL or parent.type.get_canonical().kind == TypeKind.CONSTANTARRAY
+        ):
+            return  # a member's first value is nearly always overwritten
         step = 1 if re.fullmatch(r"[0.]+\D*", text) or start % 2 else -1
         self.add(
             cursor,

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -89,10 +90,20 @@ def prepare() -> list[Planned]:
         number += len(mutants)
     if number > board.MOST:
         raise SystemExit(f"{number} mutants do not fit on the board: enlarge it in board.py and mutant.h")
+    _tell_apart(out)
     print(f"{len(out)} mutants; {len(found) - len(numbered)} more would not compile", flush=True)
     _install(source)
     (WORK / "mutants.json").write_text(json.dumps([vars(mutant) for mutant in out], indent=0))
     return out
+
+
+def _tell_apart(mutants: list[Planned]) -> None:
+    """Number what is alike: the same change in the same line of code."""
+    seen: Counter[str] = Counter()
+    for mutant in mutants:
+        seen[mutant.key] += 1
+        if (nth := seen[mutant.key]) > 1:
+            mutant.change += f" (no. {nth})"
 
 
 def _that_compile(folder: Path, numbered: list[tuple[int, kernel.Mutant]]) -> list[tuple[int, kernel.Mutant]]:

@@ -472,6 +472,8 @@ def _test_difference(node, tree, j):
         return f"{test}, kernel feature {tree.feature[j]} score {tree.score[j]}"
     if test.kind == "threshold" and test.threshold != tree.threshold[j]:
         return f"{test}, kernel threshold {tree.threshold[j]!r}"
+    if test.kind == "presence" and tree.threshold[j] != 0.5:
+        return f"{test}, kernel threshold {tree.threshold[j]!r}"
     listed = slice(tree.category_start[j], tree.category_start[j + 1])
     pairs = dict(zip(tree.category[listed].tolist(), tree.category_branch[listed].tolist(), strict=True))
     if pairs != {level: branch for branch, group in enumerate(test.groups) for level in group}:

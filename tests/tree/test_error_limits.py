@@ -29,6 +29,8 @@ def test_release8_between_none_and_one_error_is_a_straight_line():
 
 
 def test_release8_where_hardly_a_case_is_right():
+    assert upper_error(2.5, 3) == pytest.approx((2.5 + 0.67 * 0.5) / 3)
+    assert upper_error(2.5, 3, 0.25, "normal") == 1
     assert upper_error(2.75, 3) == pytest.approx((2.75 + 0.67 * 0.25) / 3)
     assert upper_error(3, 3) == 1
 
