@@ -19,7 +19,7 @@ from thetatree.grow.c45 import C45Rules
 from thetatree.tree.error_limits import METHODS, upper_error
 from thetatree.tree.tree import Tree
 
-N_PROBLEMS = int(os.environ.get("THETATREE_C45_PROBLEMS", "300"))
+N_PROBLEMS = int(os.environ.get("THETATREE_C45_PROBLEMS", "600"))
 BATCH = 50
 OPTIONS = {
     "ratio": False,

@@ -5,6 +5,8 @@ import pytest
 from naive.kernel_tree import kernel_tree
 from naive.problems import Problem
 
+import thetatree as tt
+
 BY_SORTING = {"binned_from": 10**9, "listed_to": 0}
 WAYS = {
     "full ranks": {"most_bins": 0, **BY_SORTING},
@@ -23,6 +25,21 @@ CRITERIA = [
     "absolute_error",
     "poisson",
 ]
+
+
+def test_any_order_of_many_columns_gives_the_same_predictions():
+    """More columns of bytes than one block of them holds."""
+    rng = np.random.default_rng(3)
+    x = rng.integers(0, 20, (3000, 70)).astype(float)
+    y = x[:, 66] * x[:, 3] + x[:, 40] + rng.normal(size=3000)
+    weight = rng.uniform(0.5, 2, 3000)
+    for model, target in (
+        (tt.CARTRegressor(max_depth=6), y),
+        (tt.CARTClassifier(max_depth=6), (y > np.median(y)).astype(int)),
+    ):
+        plain = model.fit(x, target, sample_weight=weight).predict(x)
+        turned = model.fit(x[:, ::-1], target, sample_weight=weight).predict(x[:, ::-1])
+        np.testing.assert_allclose(plain, turned)
 
 
 def problem_of(criterion, n_classes, shape, n=2500):

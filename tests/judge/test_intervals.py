@@ -4,7 +4,11 @@ import importlib.util
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+
+from thetatree.sketch.counts import interval
+from thetatree.tree.estimates import Estimates
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
@@ -38,3 +42,11 @@ def coverage():
 def test_intervals_hold_as_often_as_they_say(coverage, kind, what, least, most):
     """Given nodes at the level; chosen ones less often; honest ones at the level again."""
     assert least <= coverage.share(kind, what) <= most
+
+
+def test_an_exact_count_that_went_one_way_is_bounded_by_what_is_not_held():
+    """Of 100 keys, counted elsewhere, half are looked at: what nobody saw may have gone the other way."""
+    one, half = np.array([[100.0]]), np.array([[0.5]])
+    lower, upper = Estimates(one, np.zeros((1, 1)), half, np.array([50.0])).interval()
+    assert lower[0, 0] == pytest.approx(100 - interval(0.0, 0.5).upper)
+    assert 90 < lower[0, 0] < 100 == upper[0, 0]

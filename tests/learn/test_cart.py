@@ -507,6 +507,14 @@ def test_missing_may_be_a_branch_of_its_own():
     assert model.predict([[np.nan], [-1e300]]).tolist() == [1, 0]
 
 
+@pytest.mark.parametrize("n_classes", [2, 11, 12, 40])
+def test_missing_values_among_few_and_many_classes(n_classes):
+    y = np.repeat(np.arange(n_classes), 6)
+    x = np.where(y == n_classes - 1, np.nan, y.astype(float))
+    model = tt.CARTClassifier().fit(x[:, None], y)
+    assert model.predict(x[:, None]).tolist() == y.tolist()
+
+
 def test_majority_joins_the_heavier_side():
     X = np.array([[1.0], [2.0], [3.0], [4.0], [8.0], [np.nan]])
     y = ["a", "a", "a", "a", "b", "b"]

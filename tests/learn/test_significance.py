@@ -206,6 +206,26 @@ def test_exact_sketches_have_the_p_values_of_rows():
     assert sketches.tree_.p_value[0] == pytest.approx(rows.p_value[0], rel=0.1)
 
 
+@pytest.mark.parametrize("criterion", ["gini", "entropy"])
+def test_the_gates_law_of_three_classes_by_its_definition(criterion):
+    """Σ w_c (x_c − Σ π_d x_d)² with x_c of variance 1/n_c, as the χ² of the same first three cumulants."""
+    rng = np.random.default_rng(2)
+    frame = pd.DataFrame({"id": np.arange(900), **{f"f{j}": rng.random(900) < 0.4 for j in range(3)}})
+    frame["y"] = rng.choice(3, 900, p=[0.6, 0.3, 0.1])
+    model = tt.ThetaSketchDecisionTreeClassifier(criterion=criterion, max_depth=1, significance=None)
+    tree = model.fit(tt.sketch(frame, key="id", target="y")).tree_
+    n = np.bincount(frame["y"])
+    share = n / 900
+    w = share**2 if criterion == "gini" else share / 2
+    apart = (np.eye(3) - share) / np.sqrt(n)
+    form = apart.T @ np.diag(w) @ apart
+    k1, k2, k3 = (np.trace(np.linalg.matrix_power(form, power)) for power in (1, 2, 3))
+    freedom = k2**3 / k3**2
+    gain = tree.score[0] * (1 if criterion == "gini" else np.log(2))
+    x = freedom + (gain - k1) / np.sqrt(k2) * np.sqrt(freedom)
+    assert tree.p_value[0] == pytest.approx(3 * stats.chi2.sf(x, freedom), rel=1e-9)
+
+
 def test_what_auto_means():
     X, y = noise(5)
     assert tt.CARTClassifier().fit(X, y).get_n_leaves() > 20

@@ -303,6 +303,22 @@ def test_impurities_and_medians_by_definition():
         assert weighted_median(y, w.astype(float)) == np.median(np.repeat(y, w))
 
 
+def test_the_path_of_a_leaf_that_is_not_pure():
+    alphas, risks = tt.CARTClassifier().fit([[0], [0]], [0, 1]).tree_.cost_complexity_path()
+    assert (alphas.tolist(), risks.tolist()) == ([0.0], [0.5])
+
+
+def test_losses_of_counted_keys_have_the_weight_of_all_keys():
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame({"id": np.arange(500), "f": rng.random(500) < 0.4, "g": rng.random(500) < 0.5})
+    frame["y"] = (frame["f"] ^ (rng.random(500) < 0.2)).astype(int)
+    tree = tt.CARTClassifier(max_depth=2).fit(frame[["f", "g"]], frame["y"]).tree_
+    counted = losses_on(tree, tt.sketch(frame, key="id", target="y"))
+    by_rows = losses_on(tree, frame[["f", "g"]], frame["y"])
+    assert counted.weight == by_rows.weight == 500
+    np.testing.assert_allclose(counted.loss, by_rows.loss)
+
+
 def test_losses_of_squares_are_for_the_spread():
     tree, X, y, weight = random_tree(3, regression=True)
     held = row_losses(tree, tree.apply(X), y, weight)
