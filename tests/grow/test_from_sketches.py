@@ -518,3 +518,16 @@ def test_the_oracle_counts_the_root_by_the_rows():
         assert one.ranking[0] == pytest.approx(frame.score[one.place])
         sizes = [sum(n for n, _ in side) for side in one.sides]
         assert sizes == [frame.n_left[one.place], frame.n_right[one.place]]
+
+
+def test_more_flags_than_a_table_of_rows_was_made_for():
+    """The more words a key's row has, the fewer keys are gathered at a time; the tree is that of the rows."""
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(rng.random((400, 1300)) < 0.3, columns=[f"f{j}" for j in range(1300)])
+    y = (frame["f7"] ^ (rng.random(400) < 0.1)).astype(int)
+    sketches = tt.sketch(frame.assign(id=np.arange(400), y=y), key="id", target="y")
+    model = tt.ThetaSketchDecisionTreeClassifier(max_depth=3, significance=None).fit(sketches)
+    rows = tt.CARTClassifier(max_depth=3).fit(frame, y).tree_
+    named, by_rows = ([t.features[f].name for f in t.feature[~t.is_leaf]] for t in (model.tree_, rows))
+    assert named == by_rows
+    assert model.tree_.n_node_samples.tolist() == rows.n_node_samples.tolist()

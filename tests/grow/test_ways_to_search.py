@@ -42,6 +42,15 @@ def test_any_order_of_many_columns_gives_the_same_predictions():
         np.testing.assert_allclose(plain, turned)
 
 
+def test_float32_is_binned_as_the_same_numbers_in_float64():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(4000, 4)).astype(np.float32)
+    y = (x[:, 0] + x[:, 3] * (x[:, 1] > 0) + rng.normal(size=4000) > 0).astype(int)
+    narrow, wide = (tt.CARTClassifier(max_depth=5).fit(X, y).tree_ for X in (x, x.astype(float)))
+    assert narrow == wide
+    assert len(set(narrow.feature[~narrow.is_leaf])) > 2
+
+
 def problem_of(criterion, n_classes, shape, n=2500):
     rng = np.random.default_rng(n_classes)
     x = rng.normal(size=(n, 5))

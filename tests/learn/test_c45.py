@@ -376,6 +376,7 @@ def test_branch_without_rows_has_the_distribution_of_its_parent():
     assert tree.values[empty].tolist() == tree.values[parent].tolist() == pytest.approx([7 / 12, 5 / 12, 0])
     asked = model.predict_proba(pd.DataFrame({"n": [1.0], "noise": [True], "p": ["c"]}))
     assert asked[0].tolist() == tree.values[parent].tolist()
+    assert tree.prune_min_impurity(0.0) == tree
 
 
 # Parts of rows
