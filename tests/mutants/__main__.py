@@ -182,21 +182,26 @@ def ask(
 
 def report(mutants: list[plan.Planned], answers: dict[str, Any]) -> bool:
     """Print what survived and the share killed by group; say whether every group is at 95% or above."""
-    reasons = {
-        f"{entry['file']} | {entry['line']} | {change}": entry["why"]
-        for entry in tomllib.loads(EQUIVALENT.read_text())["equivalent"]
+    entries = tomllib.loads(EQUIVALENT.read_text())
+    equivalent = {
+        f"{entry['file']} | {entry['line']} | {change}"
+        for entry in entries["equivalent"]
         for change in entry["changes"]
     }
+    elsewhere = {(entry["file"], line) for entry in entries["elsewhere"] for line in entry["lines"]}
     enough = True
     table = []
     for group in plan.GROUPS:
         counts: Counter[str] = Counter()
         for mutant in (m for m in mutants if m.group == group):
-            end = answers.get(mutant.key, {"end": "not asked"})["end"]
-            kind = end if end in ("survived", "not reached", "not asked") else "killed"
-            if kind in ("survived", "not reached") and mutant.key in reasons:
+            kind = answers.get(mutant.key, {"end": "not asked"})["end"]
+            if kind not in ("survived", "not reached", "not asked"):
+                kind = "killed"
+            elif kind != "not asked" and mutant.key in equivalent:
                 kind = "equivalent"
-            elif kind in ("survived", "not reached"):
+            elif kind == "not reached" and (mutant.file, mutant.source) in elsewhere:
+                kind = "run elsewhere"
+            elif kind != "not asked":
                 print(f"{kind.upper()} {mutant.file}:{mutant.line} | {mutant.change} | {mutant.source}")
             counts[kind] += 1
         told = counts["killed"] + counts["survived"] + counts["not reached"]
