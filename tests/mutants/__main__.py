@@ -180,15 +180,20 @@ def ask(
     ANSWERS.write_text(json.dumps(answers, indent=0))
 
 
-def report(mutants: list[plan.Planned], answers: dict[str, Any]) -> bool:
-    """Print what survived and the share killed by group; say whether every group is at 95% or above."""
+def listed() -> tuple[set[str], set[tuple[str, str]]]:
+    """Give the keys of equivalent mutants, and the lines of files that run on other machines."""
     entries = tomllib.loads(EQUIVALENT.read_text())
     equivalent = {
         f"{entry['file']} | {entry['line']} | {change}"
         for entry in entries["equivalent"]
         for change in entry["changes"]
     }
-    elsewhere = {(entry["file"], line) for entry in entries["elsewhere"] for line in entry["lines"]}
+    return equivalent, {(entry["file"], line) for entry in entries["elsewhere"] for line in entry["lines"]}
+
+
+def report(mutants: list[plan.Planned], answers: dict[str, Any]) -> bool:
+    """Print what survived and the share killed by group; say whether every group is at 95% or above."""
+    equivalent, elsewhere = listed()
     enough = True
     table = []
     for group in plan.GROUPS:
@@ -229,7 +234,7 @@ def main() -> int:
     mutants = sample(plan.read(), arguments.each, arguments.files)
     answers = json.loads(ANSWERS.read_text()) if ANSWERS.exists() else {}
     if arguments.again:
-        again = {mutant.key for mutant in mutants}
+        again = {mutant.key for mutant in mutants} - listed()[0]
         answers = {
             k: a for k, a in answers.items() if k not in again or a["end"] not in ("survived", "not reached")
         }
