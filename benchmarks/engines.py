@@ -60,7 +60,8 @@ def scan(folder: Path) -> Any:
     return duckdb.sql(f"SELECT y, {sums} FROM '{folder}/*.parquet' GROUP BY y").fetchall()
 
 
-def spark(folder: Path, files: int) -> Any:
+def spark(folder: Path, files: int) -> int:
+    """Sketch by Spark; give the peak memory of its JVM."""
     from pyspark.sql import SparkSession
 
     from thetatree.engine.spark import sketch
@@ -70,7 +71,9 @@ def spark(folder: Path, files: int) -> Any:
         session.config("spark.driver.memory", "4g").config("spark.sql.shuffle.partitions", "4").getOrCreate()
     )
     paths = [str(path) for path in sorted(folder.glob("*.parquet"))[:files]]
-    return sketch(session.read.parquet(*paths), "id", "y", NAMES, lg_k=LG_K, bins=BINS)
+    sketch(session.read.parquet(*paths), "id", "y", NAMES, lg_k=LG_K, bins=BINS)
+    java = Path(f"/proc/{session.sparkContext._gateway.proc.pid}/status").read_text(encoding="utf-8")
+    return 1024 * int(java.partition("VmHWM:")[2].split()[0])
 
 
 WAYS = {"duckdb": builder, "arrow": builder_arrow, "scan": scan}
@@ -99,12 +102,13 @@ def report(label: str, rows: int, found: dict[str, float]) -> None:
 def run(way: str, folder: Path, files: int) -> None:
     """Time one way in this process."""
     start = time.perf_counter()
+    java = 0
     if way == "spark":
-        spark(folder, files)
+        java = spark(folder, files)
     else:
         WAYS[way](folder)
     seconds = time.perf_counter() - start
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 + java
     print(json.dumps({"seconds": seconds, "peak": peak}))
 
 

@@ -110,3 +110,33 @@ def test_splits_that_moved_or_changed():
 def test_holm():
     np.testing.assert_allclose(holm(np.array([0.01, 0.04, 0.03, 0.5])), [0.04, 0.09, 0.09, 0.5])
     assert holm(np.empty(0)).size == 0
+
+
+def test_keys_in_both_sets_are_compared_with_themselves():
+    """A part in a large set, overlapping windows, the same keys a day later: z is of the size it says."""
+    z = {"part": [], "windows": [], "same keys": []}
+    for i in range(40):
+        X = rows(i, 4000, signal=False)
+        first, second = sketched(X[:3000], 8), sketched(X[3000:], 8)
+        assert (compare(first, first)["z"] == 0).all()
+        z["part"] += compare(first, first.merge(second))["z"].tolist()
+        z["windows"] += compare(first, sketched(X[1500:], 8))["z"].tolist()
+        later = X.copy()
+        drawn = np.random.default_rng(i).permutation(4000)[:400]
+        later.loc[drawn, "vip"] = later["vip"].to_numpy()[np.roll(drawn, 1)]
+        changed = compare(sketched(X, 8), sketched(later, 8))
+        z["same keys"] += changed[changed["feature"] == "vip"]["z"].tolist()
+        assert (changed[changed["feature"] != "vip"]["z"] == 0).all()
+    for found in z.values():
+        assert 0.8 < np.std(found) < 1.2
+
+
+def test_few_changes_of_the_same_keys_are_seen():
+    """Two shares of 2,000 keys that differ by 20 are alike by chance, unless they are of the same keys."""
+    X = rows(1, 4000)
+    later = X.copy()
+    later.loc[X.index[~X["vip"]][:40], "vip"] = True
+    found = compare(sketched(X, 12), sketched(later, 12))
+    assert found[found["changed"]]["feature"].unique().tolist() == ["vip"]
+    other = later.assign(id=later["id"] + 1)
+    assert not compare(sketched(X, 12), sketched(other, 12)).query("feature == 'vip'")["changed"].any()

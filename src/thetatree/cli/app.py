@@ -16,7 +16,7 @@ from typing import Annotated, Any
 
 import typer
 
-from thetatree.cli import models, share, sketches, use
+from thetatree.cli import models, refresh, share, sketches, use
 from thetatree.cli.config import read_config
 
 app = typer.Typer(
@@ -32,6 +32,7 @@ for command in (
     sketches.merge,
     sketches.inspect,
     sketches.sql,
+    refresh.refresh,
     models.fit,
     models.prune,
     models.show,

@@ -120,7 +120,7 @@ def sketch(
         sql=query,
     )
     made.write(output)
-    say(f"{made.describe()}\nwritten to {output}", _described(made) | {"output": output}, as_json=as_json)
+    say(f"{made.describe()}\nwritten to {output}", described(made) | {"output": output}, as_json=as_json)
 
 
 def _features(given: list[str] | None) -> dict[str, Any] | None:
@@ -162,7 +162,7 @@ def merge(
     """Unite sketch sets: parts of one table, days, or owners with features of their own."""
     made = read_set(files or [], per_class or [], total, target, verify=verify)
     made.write(output)
-    say(f"{made.describe()}\nwritten to {output}", _described(made) | {"output": output}, as_json=as_json)
+    say(f"{made.describe()}\nwritten to {output}", described(made) | {"output": output}, as_json=as_json)
 
 
 def inspect(
@@ -185,13 +185,14 @@ def inspect(
             frame = made.counts(level)
             text, value = frame.to_string(index=False), {"counts": frame}
         else:
-            text, value = made.describe(), _described(made)
+            text, value = made.describe(), described(made)
     else:
         text, value = _describe_table(file)
     say(text, value, as_json=as_json)
 
 
-def _described(made: SketchSet) -> dict[str, Any]:
+def described(made: SketchSet) -> dict[str, Any]:
+    """Return what a set is, as values."""
     return {
         "form": made.form,
         "classes": list(made.classes),

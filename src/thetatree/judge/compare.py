@@ -2,13 +2,13 @@
 
 Of sets the shares are compared: of each class among all keys, and of each value among the class's keys that
 are known for the feature. A share that rests on m held keys is as sure as one of m keys drawn at random:
-that is what the sketch leaves out, and the keys being a draw of what might have been. Of trees the splits are
-compared along the same path.
+that is what the sketch leaves out, and the keys being a draw of what might have been. Keys that are held in
+both sets are compared with themselves. Of trees the splits are compared along the same path.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, xlogy
 from scipy.stats import chi2
 
+from thetatree.sketch.column import SketchColumn
 from thetatree.sketch.data import ALL, NONE, SketchData
 from thetatree.sketch.errors import SketchSetError
 from thetatree.sketch.sketch_set import SketchSet
@@ -24,6 +25,7 @@ from thetatree.tree.tree import Tree
 
 Floats = NDArray[np.float64]
 _NAMES = ["class", "feature", "value"]
+_AT_ONCE = 4096  # lines whose intersections are held in memory together
 
 
 def compare(before: Any, after: Any, level: float = 0.05) -> pd.DataFrame:
@@ -73,16 +75,21 @@ def _compare_sets(before: SketchSet, after: SketchSet, level: float) -> pd.DataF
             f"only sets of one form with the same features can be compared; they differ in {odd[0]!r}: "
             "select() what both have"
         )
-    both = [_shares(one.data) for one in (before, after)]
-    lines = both[0].merge(both[1], how="outer", on=_NAMES, suffixes=("_before", "_after"))
+    sides = [_shares(one.data) for one in (before, after)]
+    lines = sides[0].lines.merge(sides[1].lines, how="outer", on=_NAMES, suffixes=("_before", "_after"))
     for side in ("before", "after"):  # a value that only one set has is a share of 0 in the other
-        known = lines.groupby(_NAMES[:2], dropna=False)[f"of_{side}"].transform("max")
-        lines[f"of_{side}"] = lines[f"of_{side}"].fillna(known).fillna(0)
+        known = lines.groupby(_NAMES[:2], dropna=False)[[f"of_{side}", f"outer_{side}"]].transform("max")
+        for name in known:
+            lines[name] = lines[name].fillna(known[name])
+        lines[f"of_{side}"] = lines[f"of_{side}"].fillna(0)
         lines[f"held_{side}"] = lines[f"held_{side}"].fillna(0)
     held, of = lines[["held_before", "held_after"]].to_numpy(), lines[["of_before", "of_after"]].to_numpy()
     share = held / np.maximum(of, 1)
     pooled = held.sum(axis=1) / np.maximum(of.sum(axis=1), 1)
     spread = pooled * (1 - pooled) * (1 / np.maximum(of, 1)).sum(axis=1)
+    shared = _shared(lines, sides[0].column, sides[1].column, pooled) / np.maximum(of.prod(axis=1), 1)
+    # Keys in both sets that have not changed are no noise; what rounding leaves of their variance is none.
+    spread = np.where(spread > 2 * shared * (1 + 1e-9), spread - 2 * shared, 0.0)
     compared = (of > 0).all(axis=1) & (spread > 0)
     z = np.where(compared, (share[:, 1] - share[:, 0]) / np.sqrt(np.where(compared, spread, 1)), 0.0)
     p = 2 * ndtr(-np.abs(z))
@@ -102,33 +109,67 @@ def _compare_sets(before: SketchSet, after: SketchSet, level: float) -> pd.DataF
     return out.iloc[order].reset_index(drop=True).round({"before": 3, "after": 3, "difference": 3, "z": 2})
 
 
-def _shares(data: SketchData) -> pd.DataFrame:
+class _Shares(NamedTuple):
+    """Lines of who has what, of whom that is told (`inner` of `outer`, sketches of the column)."""
+
+    lines: pd.DataFrame
+    column: SketchColumn
+
+
+def _shares(data: SketchData) -> _Shares:
     """For each class and value: the held keys that have it, of those for which that is told."""
-    lines: list[tuple[Any, Any, Any]] = []
+    names: list[tuple[Any, Any, Any]] = []
     inner: list[int] = []
     outer: list[int] = []
+    column = data.column
+    totals = [data.entries.total(klass) for klass in range(len(data.classes))]
+    if len(totals) > 1 or (totals and data.form != "per_class"):
+        if data.form == "per_class":  # classes are disjoint, and all keys are those of any class
+            column = SketchColumn.concatenate([column, column.unite([totals], [0])])
+        everybody = len(data.column) if data.form == "per_class" else data.entries.total(ALL)
+        names += [(label, None, None) for label in data.classes]
+        inner += totals
+        outer += [everybody] * len(totals)
     for i, key in enumerate(data.entries.keys):
         row = data.row(i)
         if key.value != NONE and not key.absent:
-            lines.append((row.label, row.feature, row.value))
+            names.append((row.label, row.feature, row.value))
             inner.append(i)
             outer.append(data.entries.known(key.klass, key.feature))
-    held = data.column.overlaps(inner, outer)[:, [0, 2]]
-    found = pd.DataFrame(lines, columns=_NAMES).assign(held=held[:, 0], of=held[:, 1])
-    totals = [data.entries.total(klass) for klass in range(len(data.classes))]
-    if len(totals) > 1 or (totals and data.form != "per_class"):
-        found = pd.concat([_class_shares(data, totals), found], ignore_index=True)
-    return found
+    held = column.overlaps(inner, outer)[:, [0, 2]]
+    lines = pd.DataFrame(names, columns=_NAMES).assign(
+        held=held[:, 0], of=held[:, 1], inner=np.array(inner, float), outer=np.array(outer, float)
+    )
+    return _Shares(lines, column)
 
 
-def _class_shares(data: SketchData, totals: list[int]) -> pd.DataFrame:
-    """Classes are disjoint: below the least θ of their totals, held keys are a sample of all."""
-    everybody = [*totals] if data.form == "per_class" else [*totals, data.entries.total(ALL)]
-    theta = int(data.column.thetas[everybody].min())
-    below = [int((data.column[i] < np.uint64(theta)).sum()) for i in everybody]
-    of = sum(below) if data.form == "per_class" else below[-1]
-    lines = [(label, None, None) for label in data.classes]
-    return pd.DataFrame(lines, columns=_NAMES).assign(held=below[: len(totals)], of=of)
+def _shared(lines: pd.DataFrame, before: SketchColumn, after: SketchColumn, pooled: Floats) -> Floats:
+    """How the counts of two sets go together: Σ (x - p)(x' - p) over the held keys that are in both.
+
+    With it the variance of a difference is McNemar's where all keys are in both, and that of two independent
+    shares where none is.
+    """
+    both = SketchColumn.concatenate([before, after]).with_empty()
+    starts = {"before": 0, "after": len(before)}
+    at = {
+        f"{name}_{side}": lines[f"{name}_{side}"].add(start).fillna(len(both) - 1).to_numpy(np.int64)
+        for side, start in starts.items()
+        for name in ("inner", "outer")
+    }
+    out = np.zeros(len(lines))
+    for first in range(0, len(lines), _AT_ONCE):
+        some = slice(first, first + _AT_ONCE)
+        old, new = at["inner_before"][some], at["inner_after"][some]
+        all_old, all_new = at["outer_before"][some], at["outer_after"][some]
+        having = both.intersect(old, new), both.intersect(all_old, all_new)
+        crossed = both.intersect(old, all_new), both.intersect(all_old, new)
+        n = len(old)
+        pairs = np.arange(n), np.arange(n, 2 * n)
+        _, _, in_both = SketchColumn.concatenate(having).overlaps(*pairs).T
+        all_four, only_old, only_new = SketchColumn.concatenate(crossed).overlaps(*pairs).T
+        p = pooled[some]
+        out[some] = all_four - p * (only_old + only_new) + p * p * in_both
+    return out
 
 
 def holm(p: Floats) -> Floats:
