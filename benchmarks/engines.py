@@ -1,7 +1,9 @@
-"""Sketching a large Parquet folder: DuckDB into our builder, beside a plain DuckDB scan and Spark.
+"""Sketching a large Parquet folder: Arrow and DuckDB into our builder, beside a plain DuckDB scan and Spark.
 
 `python benchmarks/engines.py write FOLDER ROWS` makes the rows, `python benchmarks/engines.py FOLDER
-[SPARK_ROWS]` measures each way in a process of its own and prints a table; memory is the process's peak.
+[WAY[=FILES] ...]` measures each way (all of them by default) in a process of its own, Spark's also on the
+first so many files, prints a table and writes benchmarks/results/engines.md. Memory is the process's peak, of
+Spark with its JVM.
 """
 
 from __future__ import annotations
@@ -12,6 +14,8 @@ import resource
 import subprocess
 import sys
 import time
+from datetime import UTC, datetime
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -44,13 +48,14 @@ def write(folder: Path, rows: int) -> None:
 def builder(folder: Path) -> Any:
     import thetatree as tt
 
-    return tt.sketch(str(folder / "*.parquet"), key="id", target="y", features=NAMES, lg_k=LG_K, bins=BINS)
+    query = "SELECT * FROM data"
+    return tt.sketch(str(folder / "*.parquet"), "id", "y", NAMES, lg_k=LG_K, bins=BINS, sql=query)
 
 
 def builder_arrow(folder: Path) -> Any:
     import thetatree as tt
 
-    return tt.sketch(sorted(folder.glob("*.parquet")), "id", "y", NAMES, lg_k=LG_K, bins=BINS)
+    return tt.sketch(str(folder / "*.parquet"), "id", "y", NAMES, lg_k=LG_K, bins=BINS)
 
 
 def scan(folder: Path) -> Any:
@@ -76,7 +81,14 @@ def spark(folder: Path, files: int) -> int:
     return 1024 * int(java.partition("VmHWM:")[2].split()[0])
 
 
-WAYS = {"duckdb": builder, "arrow": builder_arrow, "scan": scan}
+WAYS = {"scan": scan, "arrow": builder_arrow, "duckdb": builder}
+LABELS = {
+    "scan": "DuckDB: sum of every column by class",
+    "arrow": "`tt.sketch` of the files",
+    "duckdb": "`tt.sketch` with `sql=`: DuckDB streams into the builder",
+    "spark": "Spark local, `engine.spark.sketch`",
+}
+RESULTS = Path(__file__).parent / "results" / "engines.md"
 
 
 def measured(way: str, folder: Path, files: int = 0) -> dict[str, float]:
@@ -89,13 +101,12 @@ def measured(way: str, folder: Path, files: int = 0) -> dict[str, float]:
     return found
 
 
-def report(label: str, rows: int, found: dict[str, float]) -> None:
+def line(way: str, rows: int, found: dict[str, float]) -> str:
+    """Write a measurement as a line of the table."""
     rate = rows / found["seconds"]
-    cells = rate * len(NAMES)
-    print(
-        f"| {label} | {rows:,} | {found['seconds']:.1f} s | {rate / 1e6:.2f} M | {cells / 1e6:.0f} M | "
-        f"{found['peak'] / 1e6:,.0f} MB |",
-        flush=True,
+    return (
+        f"| {LABELS[way]} | {rows:,} | {found['seconds']:.1f} s | {rate / 1e6:.2f} M | "
+        f"{rate * len(NAMES) / 1e6:.0f} M | {found['peak'] / 1e6:,.0f} MB |"
     )
 
 
@@ -121,16 +132,23 @@ def main() -> None:
         return
     folder = Path(sys.argv[1])
     files = sorted(folder.glob("*.parquet"))
-    rows = sum(pq.ParquetFile(path).metadata.num_rows for path in files)
-    fewer = -(-int(sys.argv[2] if len(sys.argv) > 2 else 2_000_000) // PART)
+    rows = [pq.ParquetFile(path).metadata.num_rows for path in files]
     size = sum(path.stat().st_size for path in files)
-    print(f"{rows:,} rows x {len(NAMES)} features, {size / 1e9:.2f} GB of Parquet, {os.cpu_count()} cores\n")
-    print("| way | rows | time | rows/s | cells/s | peak memory |\n|---|---|---|---|---|---|", flush=True)
-    report("DuckDB: sum of every column by class", rows, measured("scan", folder))
-    report("DuckDB streams into `tt.sketch`", rows, measured("duckdb", folder))
-    by_spark = measured("spark", folder, fewer)
-    report("Spark local, `engine.spark.sketch` (without the JVM's memory)", fewer * PART, by_spark)
-    report("`tt.sketch` on the files (Arrow)", rows, measured("arrow", folder))
+    versions = ", ".join(f"{name} {version(name)}" for name in ("thetatree", "duckdb", "pyarrow", "pyspark"))
+    said = [
+        f"{sum(rows):,} rows × {len(NAMES)} features ({FLAGS} flags, {NUMBERS} numbers cut at {BINS} "
+        f"quantiles), two classes, lg_k {LG_K}; {size / 1e9:.2f} GB of Parquet in {len(files)} files; "
+        f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} before; "
+        f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC; {versions}.\n",
+        "| way | rows | time | rows/s | cells/s | peak memory |\n|---|--:|--:|--:|--:|--:|",
+    ]
+    print(*said, sep="\n", flush=True)
+    for given in sys.argv[2:] or LABELS:
+        way, _, first = given.partition("=")
+        some = int(first or len(files))
+        said.append(line(way, sum(rows[:some]), measured(way, folder, some)))
+        print(said[-1], flush=True)
+    RESULTS.write_text("# Sketching files, side by side\n\n" + "\n".join(said) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

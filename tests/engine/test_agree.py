@@ -6,6 +6,7 @@ import shutil
 import chdb
 import duckdb
 import pytest
+from engine.lists import check_lists_of_spark
 from engine.table import EDGES, FEATURES, KEY_TYPES, LG_K, by_builder, check_same, problem, rows, written
 
 import thetatree as tt
@@ -140,6 +141,7 @@ def test_spark(tmp_path, monkeypatch):
     session.sparkContext.setLogLevel("ERROR")
     try:
         frame = check_spark(session, tmp_path)
+        check_lists_of_spark(session, tmp_path)
         check_keys_and_sums(session, frame, "float", sums=True)
         check_long_table(frame, tmp_path, monkeypatch)
     finally:
@@ -156,6 +158,7 @@ def test_sail(tmp_path, monkeypatch):
     session = SparkSession.builder.remote(f"sc://localhost:{port}").create()
     try:
         frame = check_spark(session, tmp_path)
+        check_lists_of_spark(session, tmp_path)
         check_keys_and_sums(session, frame, "float", sums=False)  # Sail has no tuple sketches
         check_long_table(frame, tmp_path, monkeypatch)
     finally:

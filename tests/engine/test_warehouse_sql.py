@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 import sqlglot
-from sqlglot.parsers.clickhouse import ClickHouseParser
 
 import thetatree as tt
 from thetatree.engine import sql
@@ -37,14 +36,6 @@ SEVERAL = {
 }
 
 
-@pytest.fixture(autouse=True)
-def sorted_arrays(monkeypatch):
-    """ClickHouse has groupArraySorted since 24.2, which sqlglot 30 takes for a plain function."""
-    known = ClickHouseParser.AGG_FUNC_MAPPING
-    for name in ("groupArraySorted", "groupArraySortedIf"):
-        monkeypatch.setitem(known, name, ("groupArraySorted", name.removeprefix("groupArraySorted") or None))
-
-
 def check(text, name, dialect):
     for statement in sqlglot.parse(text, read=DIALECTS[dialect].parser):
         assert statement is not None
@@ -71,6 +62,18 @@ def test_key_samples(dialect):
     assert "PARTITION BY" not in sql(dialect, "crm.customers", **asked, form="numbers")
 
 
+LISTS = {
+    "features": {"tags": "multi", "codes": "multi", "few": "multi"},
+    "lists": {"tags": None, "codes": "|", "few": ", "},
+    "values": {"few": ["S", "it's \\", "other"]},
+}
+
+
+@pytest.mark.parametrize("dialect", NAMES)
+def test_lists(dialect):
+    check(sql(dialect, "crm.customers", "id", "churned", **LISTS), f"{dialect}_lists", dialect)
+
+
 def test_sums():
     check(sql("spark", "crm.customers", **ONE, form="sums"), "spark_sums", "spark")
 
@@ -80,6 +83,12 @@ def test_sums():
 def test_hashes(dialect, key_type):
     text = sql(dialect, "crm.customers", **ONE, key_type=key_type, hashes=True, lg_k=10)
     check(text, f"{dialect}_hashes_{key_type}", dialect)
+
+
+@pytest.mark.parametrize("dialect", ["duckdb", "clickhouse"])
+def test_hashes_of_lists(dialect):
+    text = sql(dialect, "crm.customers", "id", "churned", **LISTS, hashes=True)
+    check(text, f"{dialect}_hashes_lists", dialect)
 
 
 @pytest.mark.parametrize("dialect", ["duckdb", "clickhouse"])

@@ -101,13 +101,35 @@ class Postgres:
         else:
             raise RuntimeError((folder / "log").read_text())
 
-    def rows(self, frame: pd.DataFrame, query: str) -> list[tuple]:
+    def prepare(self, statements: str) -> None:
+        self._connection.execute(statements)
+        self._connection.commit()
+
+    def load(self, frame: pd.DataFrame) -> None:
         with self._connection.cursor() as cursor:
             cursor.execute("DROP TABLE IF EXISTS t")
             cursor.execute(definition(frame))
             with cursor.copy("COPY t FROM STDIN") as copy:
                 for record in records(frame, nan=True):
                     copy.write_row(record)
+
+    def psql(self, query: Path) -> str:
+        """The CSV that the command line's client makes of a query in a file."""
+        who = ["-h", str(self._folder), "-U", "tester", "postgres"]
+        command = [
+            str(_postgres_programs() / "psql"),
+            "--csv",
+            "-v",
+            "ON_ERROR_STOP=1",
+            "-f",
+            str(query),
+            *who,
+        ]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+    def rows(self, frame: pd.DataFrame, query: str) -> list[tuple]:
+        self.load(frame)
+        with self._connection.cursor() as cursor:
             cursor.execute(query)
             found = cursor.fetchall()
         self._connection.rollback()

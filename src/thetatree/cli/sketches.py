@@ -235,6 +235,10 @@ def sql(
     target: Annotated[str | None, typer.Option(help="The class column. None: class-free sketches.")] = None,
     edges: Annotated[list[str] | None, typer.Option(help="NAME=1,2,5: where a number is cut.")] = None,
     lg_k: Annotated[int, typer.Option(help="Each sketch holds at most 2^lg_k hashes.")] = 12,
+    lists: Annotated[
+        list[str] | None,
+        typer.Option("--list", help="NAME of an array, or NAME=SEPARATOR of text: several values. Repeat."),
+    ] = None,
     key_type: Annotated[str, typer.Option(help="What keys are cast to: int, text or float.")] = "int",
     hashes: Annotated[
         bool, typer.Option("--hashes", help="Use no sketch function (DuckDB, ClickHouse): give least hashes.")
@@ -254,6 +258,7 @@ def sql(
         _features(feature) or {},
         lg_k,
         edges=_edges(edges),
+        lists={name: mark or None for name, _, mark in (item.partition("=") for item in lists or [])},
         key_type=key_type,  # type: ignore[arg-type]
         hashes=hashes,
     )

@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import csv
 
-from thetatree.engine.request import Asked, asked
+from thetatree.engine.request import Asked, Lists, asked, separators
 from thetatree.sketch.assemble import Declared, assemble
 from thetatree.sketch.column import MAX_THETA, SketchColumn
 from thetatree.sketch.data import Origin, Row
@@ -45,6 +45,7 @@ def from_sketches(
     edges: Mapping[str, Sequence[float]] | None = None,
     values: Mapping[str, Sequence[str]] | None = None,
     not_null: Sequence[str] = (),
+    lists: Lists = (),
     key_type: KeyType = "int",
 ) -> SketchSet:
     """Read the answer to a query of `sql`.
@@ -54,7 +55,7 @@ def from_sketches(
     source
         A Parquet or CSV path, an Arrow table, a data frame, or a list of these: the answers to several
         queries about the same keys, each for some of the features.
-    key, target, features, lg_k, edges, values, not_null, key_type
+    key, target, features, lg_k, edges, values, not_null, lists, key_type
         What was asked for, as it was told to `sql`.
 
     Examples
@@ -67,7 +68,7 @@ def from_sketches(
     >>> from_sketches(answer, "id", "buys", ["vip"])
     SketchSet(per_class, classes=('n', 'y'), features=1, sketches=4, held=9)
     """
-    told = _told(features, edges, values, not_null, key, target)
+    told = _told(features, edges, values, not_null, key, target, lists=lists)
     return _make(source, _sketch_rows, told, Origin(key, target, lg_k, key_type=key_type))
 
 
@@ -81,6 +82,7 @@ def from_hashes(
     edges: Mapping[str, Sequence[float]] | None = None,
     values: Mapping[str, Sequence[str]] | None = None,
     not_null: Sequence[str] = (),
+    lists: Lists = (),
     key_type: KeyType = "int",
 ) -> SketchSet:
     """Make sketches of exported hashes, for warehouses that have no sketch function.
@@ -91,7 +93,7 @@ def from_hashes(
         As for `from_sketches`, with the columns ``class, feature, value`` and either ``hashes`` (for each
         sketch the 2^lg_k + 1 least hashes, as a list or as its JSON text) or ``hash`` (a line each); and
         ``n`` if keys were counted.
-    key, target, features, lg_k, edges, values, not_null, key_type
+    key, target, features, lg_k, edges, values, not_null, lists, key_type
         What was asked for, as it was told to `sql`.
 
     Examples
@@ -109,7 +111,7 @@ def from_hashes(
     >>> from_hashes(lines, "id", "buys", ["vip"]).counts()["estimate"].tolist()
     [3.0, 1.0, 2.0, 0.0]
     """
-    told = _told(features, edges, values, not_null, key, target)
+    told = _told(features, edges, values, not_null, key, target, lists=lists)
     return _make(source, _hash_rows, told, Origin(key, target, lg_k, key_type=key_type))
 
 
@@ -119,12 +121,13 @@ def _told(
     values: Mapping[str, Sequence[str]] | None,
     not_null: Sequence[str],
     *reserved: str | None,
+    lists: Lists,
 ) -> tuple[Asked, ...]:
     by_table = isinstance(features, Mapping) and any(
         not isinstance(named, str) and named is not None for named in features.values()
     )
     tables = list(features.values()) if by_table else [features]
-    given = edges or {}, values or {}, frozenset(not_null)
+    given = edges or {}, values or {}, frozenset(not_null), separators(lists)
     return tuple(one for table in tables for one in asked(table, *given, reserved=reserved))
 
 
@@ -311,6 +314,7 @@ def from_sums(
     edges: Mapping[str, Sequence[float]] | None = None,
     values: Mapping[str, Sequence[str]] | None = None,
     not_null: Sequence[str] = (),
+    lists: Lists = (),
     key_type: KeyType = "int",
 ) -> TupleSet:
     """Read the answer to a query of `sql` for tuple sketches, as Parquet or Arrow.
@@ -319,10 +323,10 @@ def from_sums(
     ----------
     source
         As for `from_sketches`, with a tuple sketch in each line.
-    key, target, features, lg_k, edges, values, not_null, key_type
+    key, target, features, lg_k, edges, values, not_null, lists, key_type
         What was asked for, as it was told to `sql`.
     """
-    told = _told(features, edges, values, not_null, key, target)
+    told = _told(features, edges, values, not_null, key, target, lists=lists)
     tables = [table for table, _ in _tables(source)]
     table = tables[0].drop(["n"]) if "n" in tables[0].column_names else tables[0]
     empty = write_tuple(TupleImage(np.empty(0, np.uint64), MAX_THETA, np.empty(0)), DEFAULT_SEED)

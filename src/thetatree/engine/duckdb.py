@@ -11,6 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from thetatree.sketch.batches import read_ahead
 from thetatree.sketch.errors import BuildError
 
 ROWS = 1 << 17
@@ -100,6 +101,6 @@ def _asked(cursor: Any, sql: str) -> Any:
 def _batches(relation: Any) -> Iterator[pa.RecordBatch]:
     reader = relation.to_arrow_reader(ROWS)
     try:
-        yield from reader
+        yield from read_ahead(reader)
     finally:
         reader.close()

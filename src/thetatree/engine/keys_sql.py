@@ -27,6 +27,9 @@ def keys_query(request: Request, maker: Maker, *, numeric: bool) -> str:
     if len(request.tables) > 1 or request.target is None:
         raise BuildError("a key sample is of one table that has the target too; join them into one first")
     d, (table,) = maker.dialect, request.tables
+    several = [one.name for one in table.features if one.separator is not None]
+    if several:
+        raise BuildError(f"feature {several[0]!r}: a key sample is of rows with one value; leave lists= out")
     target = d.threshold(request.target) if numeric else d.category(request.target)
     columns = [f"{d.key(request.key, request.key_type)} AS k", f"{target} AS c"]
     columns += [f"{_column(d, one)} AS f{i}" for i, one in enumerate(table.features)]

@@ -138,7 +138,8 @@ class HashMaker:
         """Give the least hashes where a condition holds."""
         if self.dialect.name == "clickhouse":
             suffix, rest = ("", "") if condition is None else ("If", f", {condition}")
-            return f"groupArraySorted{suffix}({self._n})(h{rest})"
+            # In brackets sqlglot, which does not know the function, reads it too.
+            return f"(groupArraySorted{suffix}({self._n})(h{rest}))"
         least = f"MIN(h, {self._n})"
         return least if condition is None else f"{least} FILTER (WHERE {condition})"
 

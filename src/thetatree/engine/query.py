@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from thetatree.engine.lists_sql import beside, contains, each, elements, known
 from thetatree.engine.maker import Maker
 from thetatree.engine.request import Asked, Request, Table
 from thetatree.sketch.kinds import OTHER
@@ -39,6 +40,7 @@ class _Query:
         self._answers: list[str] = []
         self._several = len(request.tables) > 1
         self._classed = not request.class_free
+        self._key = "k" if maker.answer == "sketch" else "h"
 
     def text(self) -> str:
         for i, table in enumerate(self._request.tables):
@@ -70,9 +72,11 @@ class _Query:
             self._add_class_totals(number)
         for i, one in enumerate(table.features):
             if not one.listed:
-                self._add_found(one.name, f"f{i}", number)
+                self._add_found(one, i, number)
 
     def _column(self, one: Asked) -> str:
+        if one.separator is not None:
+            return elements(self._dialect, one.name, one.separator)
         if one.kind == "flag":
             return self._dialect.flag(one.name)
         return (
@@ -84,13 +88,24 @@ class _Query:
         for i, one in enumerate(table.features):
             column = f"f{i}"
             units += [_Unit(one.name, text, self._holds(one, column, text)) for text in one.texts()]
+            told = self._told(one, column)
             if self._several:  # its table's keys are its own: they are kept apart from all keys
-                units.append(_Unit(one.name, None, f"{column} IS NOT NULL"))
-            elif not one.not_null:
-                units.append(_Unit(one.name, None, f"{column} IS NOT NULL", f"{column} IS NULL"))
+                units.append(_Unit(one.name, None, None if told is None else told[0]))
+            elif not one.not_null and told is not None:
+                units.append(_Unit(one.name, None, *told))
         return units
 
+    def _told(self, one: Asked, column: str) -> tuple[str, str] | None:
+        """Tell how it is written that a value is known, and that it is not; None: all are known."""
+        if one.separator is not None:
+            return known(self._dialect, column, one.separator)
+        return f"{column} IS NOT NULL", f"{column} IS NULL"
+
     def _holds(self, one: Asked, column: str, text: str) -> str:
+        if one.separator is not None:
+            if text != OTHER:
+                return contains(self._dialect, column, text)
+            return beside(self._dialect, column, [value for value in one.values or () if value != OTHER])
         if one.kind == "flag":
             return f"{column} = 1"
         if one.kind == "threshold":
@@ -153,10 +168,18 @@ class _Query:
         grouped = f"\nGROUP BY {by}" if by else ""
         self._answers.append(f"SELECT {', '.join(columns)}\nFROM {source}{grouped}")
 
-    def _add_found(self, name: str, column: str, number: str) -> None:
+    def _add_found(self, one: Asked, i: int, number: str) -> None:
+        """Values that are not listed: a GROUP BY, of lists with a row for each value."""
+        column, rows = f"f{i}", f"keyed{number}"
+        if one.separator is not None:
+            column, rows = f"e{i}", f"each{number}_{i}"
+            keys = "c, " * self._classed + self._key
+            self._step(rows, each(self._dialect, keys, f"f{i}", column, f"keyed{number}"))
         by = f"c, {column}" if self._classed else column
-        source = self._maker.distinct(by, f"keyed{number}", f"{column} IS NOT NULL")
-        self._answer(self._class(), self._dialect.literal(name), column, source, by, total=False)
+        source = self._maker.distinct(
+            by, rows, f"{column} <> ''" if one.separator else f"{column} IS NOT NULL"
+        )
+        self._answer(self._class(), self._dialect.literal(one.name), column, source, by, total=False)
 
     def _add_class_totals(self, number: str) -> None:
         source = self._maker.distinct("c", f"keyed{number}", "c IS NOT NULL")
@@ -165,7 +188,7 @@ class _Query:
 
     def _add_totals(self) -> None:
         """All keys are those of any table."""
-        column = "k" if self._maker.answer == "sketch" else "h"
+        column = self._key
         tables = range(len(self._request.tables))
         union = " UNION ALL ".join(f"SELECT {column} FROM keyed{i}" for i in tables)
         distinct = f"(SELECT DISTINCT h FROM ({union}) AS every)" if column == "h" else f"({union})"

@@ -18,6 +18,7 @@ from thetatree.sketch.kinds import OTHER, Kind, check_kind, cut_text
 
 Counts = Literal["distinct", "rows"] | None
 Features = Sequence[str] | Mapping[str, Any]
+Lists = Sequence[str] | Mapping[str, str | None]
 
 KEY_TYPES: tuple[KeyType, ...] = ("int", "text", "float")
 
@@ -38,6 +39,8 @@ class Asked:
         The values of a category or multi, if they are given; None: those that occur.
     not_null
         Whether every row is declared to have a value.
+    separator
+        What stands between the values of one row, "" if they are an array; None: a row has one value.
     """
 
     name: str
@@ -45,6 +48,7 @@ class Asked:
     edges: tuple[float, ...] = ()
     values: tuple[str, ...] | None = None
     not_null: bool = False
+    separator: str | None = None
 
     @property
     def listed(self) -> bool:
@@ -124,6 +128,7 @@ def make_request(
     counts: Counts = "distinct",
     sums: bool = False,
     cuts: bool = True,
+    lists: Lists = (),
 ) -> Request:
     """Check what is asked for; see `thetatree.engine.sql` for what each argument means.
 
@@ -135,7 +140,7 @@ def make_request(
         raise BuildError(f"key_type={key_type!r} is none of {', '.join(KEY_TYPES)}")
     if counts not in ("distinct", "rows", None):
         raise BuildError(f"counts={counts!r} is none of 'distinct', 'rows', None")
-    given = dict(edges or {}), dict(values or {}), frozenset(not_null)
+    given = dict(edges or {}), dict(values or {}), frozenset(not_null), separators(lists)
     tables: tuple[Table, ...]
     if isinstance(table, str):
         tables = (Table(table, asked(features, *given, reserved=(key, target), cuts=cuts)),)
@@ -145,7 +150,12 @@ def make_request(
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise BuildError(f"feature {twice[0]!r} is asked for twice; name it in one table only")
-    for what, by_name in (("edges", edges or {}), ("values", values or {}), ("not_null", not_null)):
+    for what, by_name in (
+        ("edges", edges or {}),
+        ("values", values or {}),
+        ("not_null", not_null),
+        ("lists", lists),
+    ):
         unknown = sorted(set(by_name) - set(names))
         if unknown:
             raise BuildError(f"{what}= names {unknown[0]!r}, which is not a feature")
@@ -168,6 +178,7 @@ def asked(
     edges: Mapping[str, Sequence[float]],
     values: Mapping[str, Sequence[str]],
     not_null: frozenset[str] = frozenset(),
+    lists: Mapping[str, str] | None = None,
     *,
     reserved: Sequence[str | None],
     cuts: bool = True,
@@ -190,8 +201,25 @@ def asked(
         listed = tuple(dict.fromkeys(map(str, values[name]))) if name in values else None
         if listed is not None and (not listed or "" in listed):
             raise BuildError(f"feature {name!r}: its values are empty, or one of them is; leave them out")
-        found.append(Asked(name, kind, ends, listed, name in not_null))
+        separator = (lists or {}).get(name)
+        if separator is not None and kind != "multi":
+            raise BuildError(
+                f"feature {name!r} is a {kind}; lists are for a multi: features={{{name!r}: 'multi'}}"
+            )
+        found.append(Asked(name, kind, ends, listed, name in not_null, separator))
     return tuple(found)
+
+
+def separators(lists: Lists) -> dict[str, str]:
+    """Say of each list what separates its values; of arrays it is an empty text."""
+    if not isinstance(lists, Mapping):
+        return dict.fromkeys(lists, "")
+    odd = [
+        name for name, mark in lists.items() if mark is not None and (not isinstance(mark, str) or not mark)
+    ]
+    if odd:
+        raise BuildError(f"lists={{{odd[0]!r}: {lists[odd[0]]!r}}}: a separator is text; None for an array")
+    return {name: mark or "" for name, mark in lists.items()}
 
 
 def _implied(name: str, edges: Mapping[str, Any], values: Mapping[str, Any]) -> Kind:

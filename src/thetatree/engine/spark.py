@@ -133,7 +133,8 @@ def prepared(
     df.createOrReplaceTempView(view)
     spark = df.sparkSession
     wanting = [name for name, kind in kinds.items() if kind == "threshold" and name not in given]
-    rows, full = _gaps(spark, view, kinds)
+    lists = [name for name in kinds if _is_array(types[name])]
+    rows, full = _gaps(spark, view, kinds, lists)
     if wanting:
         drawn = f"PMOD(XXHASH64({SPARK.ident(key)}), {max(1, rows // SAMPLE)}) = 0"
         sampled = f"{view} WHERE {SPARK.ident(key)} IS NOT NULL AND {drawn}"
@@ -149,6 +150,7 @@ def prepared(
         edges={name: cuts for name, cuts in given.items() if name not in constant},
         values=values,
         not_null=[name for name in full if name in kinds],
+        lists=lists,
         key_type=key_type or _key_type(types[key]),
         counts=counts,
     )
@@ -177,10 +179,16 @@ def _kind(
         return "flag"
     if kind in _NUMBERS or kind in _TEXTS:
         return "threshold" if kind in _NUMBERS else "category"
+    if _is_array(kind):
+        return "multi"
     raise BuildError(
-        f"column {name!r} of type {kind} can not be sketched; make it a number, text or boolean "
-        "(an array: one row for each element, declared 'multi'), or leave it out"
+        f"column {name!r} of type {kind} can not be sketched; make it a number, text, boolean or array, or "
+        "leave it out"
     )
+
+
+def _is_array(kind: str) -> bool:
+    return kind.startswith("array<")
 
 
 def _key_type(kind: str) -> KeyType:
@@ -193,12 +201,13 @@ def _key_type(kind: str) -> KeyType:
     raise BuildError(f"keys of type {kind}: say what they are to be hashed as, key_type='int' or 'text'")
 
 
-def _gaps(spark: Any, view: str, kinds: Mapping[str, Kind]) -> tuple[int, list[str]]:
+def _gaps(spark: Any, view: str, kinds: Mapping[str, Kind], lists: Sequence[str]) -> tuple[int, list[str]]:
     """Count the rows, and find the columns that none of them lacks."""
     columns = []
     for i, (name, kind) in enumerate(kinds.items()):
         value = SPARK.flag(name) if kind == "flag" else SPARK.category(name)
         value = SPARK.threshold(name) if kind == "threshold" else value
+        value = SPARK.ident(name) if name in lists else value
         columns.append(f", COUNT({value}) AS n{i}")
     row = spark.sql(f"SELECT COUNT(*) AS n{''.join(columns)} FROM {view}").collect()[0]
     return row["n"], [name for i, name in enumerate(kinds) if row[f"n{i}"] == row["n"]]

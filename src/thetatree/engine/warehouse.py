@@ -15,7 +15,7 @@ from thetatree.engine.dialects import dialect_of
 from thetatree.engine.keys_sql import keys_query
 from thetatree.engine.maker import HashMaker, SketchMaker
 from thetatree.engine.query import query
-from thetatree.engine.request import Counts, make_request
+from thetatree.engine.request import Counts, Lists, make_request
 from thetatree.sketch.errors import BuildError
 from thetatree.sketch.keys import KeyType
 
@@ -31,6 +31,7 @@ def sql(  # noqa: PLR0917 - the order is public
     edges: Mapping[str, Sequence[float]] | None = None,
     values: Mapping[str, Sequence[str]] | None = None,
     not_null: Sequence[str] = (),
+    lists: Lists = (),
     key_type: KeyType = "int",
     counts: Counts = "distinct",
     hashes: bool = False,
@@ -64,6 +65,10 @@ def sql(  # noqa: PLR0917 - the order is public
     not_null
         Features that no row lacks. The others also get a sketch of the keys that have a value, which is in
         the answer only if there are gaps, but costs as much as any.
+    lists
+        Features of kind multi with several values in one row: their names, where the column is an array; or a
+        dict from name to what separates the values in its text (None: it is an array). A null is missing, and
+        so is empty text; an empty array is known to have none of the values.
     key_type
         What keys are cast to and hashed as: ``"int"`` (64 bits), ``"text"`` or ``"float"``.
     counts
@@ -130,6 +135,7 @@ def sql(  # noqa: PLR0917 - the order is public
         counts=counts,
         sums=form == "sums",
         cuts=form not in ("keys", "numbers"),
+        lists=lists,
     )
     found = dialect_of(dialect)
     if form not in (None, "sums", "keys", "numbers"):

@@ -56,8 +56,9 @@ def sketch(
     ----------
     data
         A data frame (pandas, polars, Arrow, anything narwhals reads), a Parquet or CSV path, a list of these,
-        an iterator of batches, or a function that makes such an iterator. With DuckDB installed also a
-        pattern such as ``"2026-*.parquet"``, a DuckDB relation, or a connection with ``sql``.
+        an iterator of batches, a function that makes such an iterator, or a pattern of Parquet files such as
+        ``"2026-*.parquet"``. With DuckDB installed also a pattern of others, a DuckDB relation, or a
+        connection with ``sql``.
     key
         The column that says whose row it is: integers, text or floats. Rows without a key are passed over.
     target

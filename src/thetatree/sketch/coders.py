@@ -237,6 +237,16 @@ def as_numbers(column: Values, name: str) -> npt.NDArray[np.float64]:
     return numbers
 
 
+def known_numbers(column: Values, name: str) -> npt.NDArray[np.bool_] | None:
+    """Tell which numbers of a column are not missing; None: all. Whole numbers are not looked at."""
+    whole = column.dtype.kind in "biu" if isinstance(column, np.ndarray) else pa.types.is_integer(column.type)
+    if whole:
+        some = not isinstance(column, np.ndarray) and column.null_count
+        return np.asarray(column.is_valid()) if some else None
+    missing = np.isnan(as_numbers(column, name))
+    return ~missing if missing.any() else None
+
+
 def kind_of_column(column: Values, name: str) -> Kind:
     """Tell a feature's kind from its column's type: booleans are flags, numbers thresholds, text
     categories.

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from thetatree.sketch.batches import Values
+from thetatree.sketch.coders import as_numbers
 from thetatree.sketch.column import Hashes
 
 SAMPLE = 1 << 16
@@ -28,11 +30,12 @@ class EdgeSample:
         self._size = 0
         self._bound = np.uint64((1 << 64) - 1)
 
-    def add(self, hashes: Hashes, columns: Sequence[Floats]) -> None:
+    def add(self, hashes: Hashes, columns: Sequence[Values]) -> None:
         """Offer a batch."""
         chosen = np.flatnonzero((hashes < self._bound) & (hashes > 0))
         self._hashes.append(hashes[chosen])
-        self._rows.append(np.column_stack([column[chosen] for column in columns]))
+        named = zip(self.names, columns, strict=True)
+        self._rows.append(np.column_stack([as_numbers(column.take(chosen), name) for name, column in named]))
         self._size += len(chosen)
         if self._size > 4 * SAMPLE:
             self._prune()

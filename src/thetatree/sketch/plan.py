@@ -15,7 +15,6 @@ from thetatree.sketch.coders import (
     Coder,
     FlagCoder,
     ThresholdCoder,
-    as_numbers,
     kind_of_column,
 )
 from thetatree.sketch.column import Hashes
@@ -154,5 +153,5 @@ def _sampled_edges(source: Source, plan: Plan, names: list[str]) -> dict[str, li
     sample = EdgeSample(names)
     hasher = plan.hasher()
     for batch in source.batches([plan.key, *names]):
-        sample.add(hasher(batch[plan.key]), [as_numbers(batch[name], name) for name in names])
+        sample.add(hasher(batch[plan.key]), [batch[name] for name in names])
     return {name: [float(edge) for edge in edges] for name, edges in sample.edges(plan.bins).items()}

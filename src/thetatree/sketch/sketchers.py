@@ -12,7 +12,15 @@ import numpy.typing as npt
 
 from thetatree import _kernel
 from thetatree.sketch.batches import Values
-from thetatree.sketch.coders import Coder, Codes, FlagCoder, ThresholdCoder, as_numbers, is_packed
+from thetatree.sketch.coders import (
+    Coder,
+    Codes,
+    FlagCoder,
+    ThresholdCoder,
+    as_numbers,
+    is_packed,
+    known_numbers,
+)
 from thetatree.sketch.column import Hashes, SketchColumn
 
 
@@ -123,12 +131,10 @@ class FeatureSketcher:
 
     def _add_numbers(self, coder: ThresholdCoder, column: Values, keys: Keys, totals: Samples) -> None:
         """Find the bins of those rows only that can still matter: after some batches they are few."""
-        numbers = as_numbers(column, self.name)
         rows = self.present.wanted(keys, len(coder.values)) if coder.values else None
-        some, their = (numbers, keys) if rows is None else (numbers[rows], keys.take(rows))
-        self.present.add(their, coder.codes(some), len(coder.values))
-        missing = np.isnan(numbers)
-        self._add_known(~missing if missing.any() else None, keys, totals)
+        some, their = (column, keys) if rows is None else (column.take(rows), keys.take(rows))
+        self.present.add(their, coder.codes(as_numbers(some, self.name)), len(coder.values))
+        self._add_known(known_numbers(column, self.name), keys, totals)
 
     def _add_known(self, known: npt.NDArray[np.bool_] | None, keys: Keys, totals: Samples) -> None:
         """Until the first missing value, all keys are known: then their sketch is the total as it was."""
