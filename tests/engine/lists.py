@@ -30,7 +30,8 @@ def rows(n=1500, *, gaps=True):
         some = rng.choice(TAGS, rng.integers(0, 4)).tolist()
         some += [None] * (i % 11 == 0) + [""] * (i % 13 == 0) + some[:1] * (i % 3 == 0)
         tags.append(None if gaps and i % 7 == 0 else some)
-    labels = [None if found is None else SEPARATOR.join(x or "" for x in found) for found in tags]
+    labels = pd.Series([found and SEPARATOR.join(x or "" for x in found) for found in tags], dtype=object)
+    labels[[i for i, found in enumerate(tags) if found == []]] = ""
     buys = ["yes" if found and "a" in found and i % 4 else "no" for i, found in enumerate(tags)]
     ids = rng.integers(-(2**60), 2**60, n)
     return pd.DataFrame({"id": ids, "buys": buys, "tags": tags, "labels": labels, "some": labels})

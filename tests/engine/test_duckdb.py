@@ -48,6 +48,16 @@ def test_every_way_in(rows, tmp_path):
         assert tt.sketch(connection.table("people"), sql="FROM data WHERE age < 40", **OPTIONS) == young
 
 
+def test_folders_that_are_columns(rows, tmp_path):
+    """Parquet files of a pattern are read by Arrow, unless their folders' names are a column."""
+    for day in (1, 2):
+        (tmp_path / f"day={day}").mkdir()
+        rows[rows["id"] % 2 == day - 1].to_parquet(tmp_path / f"day={day}" / "part.parquet")
+    made = tt.sketch(str(tmp_path / "*" / "*.parquet"), **OPTIONS)
+    assert made.edges["day"] == (1.0,)
+    assert made.select(["age", "vip"]) == tt.sketch(rows, **OPTIONS)
+
+
 def test_derived_columns_and_progress(rows):
     done = []
     query = "SELECT id, buys, age >= 65 AS senior, age // 10 AS decade FROM data"

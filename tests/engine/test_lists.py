@@ -1,6 +1,7 @@
 """Lists in SQL: what each engine that runs here makes of them is what the builder makes."""
 
 import io
+import shutil
 
 import chdb
 import datasketches
@@ -8,7 +9,7 @@ import duckdb
 import pandas as pd
 import pytest
 from engine.lists import ASKED, LG_K, by_builder, rows, written
-from export.engines import Postgres
+from export.engines import Postgres, temporary_folder
 
 import thetatree as tt
 from thetatree.engine import from_hashes, from_sketches, sql
@@ -16,7 +17,7 @@ from thetatree.sketch import SketchError
 
 
 def test_duckdb(tmp_path):
-    text = sql("duckdb", f"'{written(rows(), tmp_path)}'", **ASKED, hashes=True)
+    text = sql("duckdb", f"'{written(rows(), tmp_path)}'", **ASKED, hashes=True, counts=None)
     *macros, query = text.split(";\n")
     with duckdb.connect() as connection:
         for macro in macros:
@@ -61,13 +62,14 @@ def sketched(cell):
     return made.compact().serialize()
 
 
-def test_postgres(tmp_path, tmp_path_factory):
+def test_postgres(tmp_path):
     frame = rows()
     frame["joined"] = [
         None if found is None else "~".join("NULL" if x is None else x for x in found)
         for found in frame["tags"]
     ]
-    server = Postgres(tmp_path_factory.mktemp("postgres"))
+    folder = temporary_folder()
+    server = Postgres(folder)
     try:
         server.load(frame.drop(columns="tags"))
         server.prepare(STAND_IN)
@@ -75,6 +77,7 @@ def test_postgres(tmp_path, tmp_path_factory):
         found = server.psql(tmp_path / "query.sql")
     finally:
         server.close()
+        shutil.rmtree(folder)
     answer = pd.read_csv(io.StringIO(found), dtype=str, keep_default_na=False)
     answer["sketch"] = [sketched(cell).hex() for cell in answer["sketch"]]
     answer.to_csv(tmp_path / "answer.csv", index=False)

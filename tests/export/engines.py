@@ -117,7 +117,7 @@ class Postgres:
         """The CSV that the command line's client makes of a query in a file."""
         who = ["-h", str(self._folder), "-U", "tester", "postgres"]
         command = [
-            str(_postgres_programs() / "psql"),
+            shutil.which("psql") or str(_postgres_programs() / "psql"),
             "--csv",
             "-v",
             "ON_ERROR_STOP=1",

@@ -52,35 +52,35 @@ single AS (
 wide AS (
   SELECT
     c,
-    groupArraySorted(1025)(h) AS s0,
+    (groupArraySorted(1025)(h)) AS s0,
     COUNT(*) AS n0,
-    groupArraySortedIf(1025)(h, b0) AS s1,
+    (groupArraySortedIf(1025)(h, b0)) AS s1,
     COUNT(CASE WHEN b0 THEN 1 END) AS n1,
-    groupArraySortedIf(1025)(h, b1) AS s2,
+    (groupArraySortedIf(1025)(h, b1)) AS s2,
     COUNT(CASE WHEN b1 THEN 1 END) AS n2,
-    groupArraySortedIf(1025)(h, b2) AS s3,
+    (groupArraySortedIf(1025)(h, b2)) AS s3,
     COUNT(CASE WHEN b2 THEN 1 END) AS n3,
-    groupArraySortedIf(1025)(h, b3) AS s4,
+    (groupArraySortedIf(1025)(h, b3)) AS s4,
     COUNT(CASE WHEN b3 THEN 1 END) AS n4,
     COUNT(CASE WHEN b4 THEN 1 END) AS g4,
-    groupArraySortedIf(1025)(h, b5) AS s5,
+    (groupArraySortedIf(1025)(h, b5)) AS s5,
     COUNT(CASE WHEN b5 THEN 1 END) AS n5,
     COUNT(CASE WHEN b6 THEN 1 END) AS g5,
-    groupArraySortedIf(1025)(h, b7) AS s6,
+    (groupArraySortedIf(1025)(h, b7)) AS s6,
     COUNT(CASE WHEN b7 THEN 1 END) AS n6,
-    groupArraySortedIf(1025)(h, b8) AS s7,
+    (groupArraySortedIf(1025)(h, b8)) AS s7,
     COUNT(CASE WHEN b8 THEN 1 END) AS n7,
-    groupArraySortedIf(1025)(h, b9) AS s8,
+    (groupArraySortedIf(1025)(h, b9)) AS s8,
     COUNT(CASE WHEN b9 THEN 1 END) AS n8,
-    groupArraySortedIf(1025)(h, b10) AS s9,
+    (groupArraySortedIf(1025)(h, b10)) AS s9,
     COUNT(CASE WHEN b10 THEN 1 END) AS n9,
     COUNT(CASE WHEN b11 THEN 1 END) AS g9,
-    groupArraySortedIf(1025)(h, b12) AS s10,
+    (groupArraySortedIf(1025)(h, b12)) AS s10,
     COUNT(CASE WHEN b12 THEN 1 END) AS n10,
     COUNT(CASE WHEN b13 THEN 1 END) AS g10,
-    groupArraySortedIf(1025)(h, b14) AS s11,
+    (groupArraySortedIf(1025)(h, b14)) AS s11,
     COUNT(CASE WHEN b14 THEN 1 END) AS n11,
-    groupArraySortedIf(1025)(h, b15) AS s12,
+    (groupArraySortedIf(1025)(h, b15)) AS s12,
     COUNT(CASE WHEN b15 THEN 1 END) AS n12,
     COUNT(CASE WHEN b16 THEN 1 END) AS g12
   FROM single
@@ -109,10 +109,10 @@ SELECT class, feature, value, hashes, n
 FROM lines
 WHERE kept = 1
 UNION ALL
-SELECT c AS class, 'colour' AS feature, f2 AS value, groupArraySorted(1025)(h) AS hashes, CAST(COUNT(*) AS Nullable(Int64)) AS n
+SELECT c AS class, 'colour' AS feature, f2 AS value, (groupArraySorted(1025)(h)) AS hashes, CAST(COUNT(*) AS Nullable(Int64)) AS n
 FROM (SELECT DISTINCT c, f2, h FROM keyed WHERE f2 IS NOT NULL) AS pairs
 GROUP BY c, f2
 UNION ALL
-SELECT c AS class, 'tag' AS feature, f4 AS value, groupArraySorted(1025)(h) AS hashes, CAST(COUNT(*) AS Nullable(Int64)) AS n
+SELECT c AS class, 'tag' AS feature, f4 AS value, (groupArraySorted(1025)(h)) AS hashes, CAST(COUNT(*) AS Nullable(Int64)) AS n
 FROM (SELECT DISTINCT c, f4, h FROM keyed WHERE f4 IS NOT NULL) AS pairs
 GROUP BY c, f4

@@ -31,9 +31,9 @@ single0 AS (
 ),
 wide0 AS (
   SELECT
-    groupArraySortedIf(4097)(h, b0) AS s0,
+    (groupArraySortedIf(4097)(h, b0)) AS s0,
     COUNT(CASE WHEN b0 THEN 1 END) AS n0,
-    groupArraySortedIf(4097)(h, b1) AS s1,
+    (groupArraySortedIf(4097)(h, b1)) AS s1,
     COUNT(CASE WHEN b1 THEN 1 END) AS n1
   FROM single0
 ),
@@ -79,11 +79,11 @@ single1 AS (
 ),
 wide1 AS (
   SELECT
-    groupArraySortedIf(4097)(h, b0) AS s0,
+    (groupArraySortedIf(4097)(h, b0)) AS s0,
     COUNT(CASE WHEN b0 THEN 1 END) AS n0,
-    groupArraySortedIf(4097)(h, b1) AS s1,
+    (groupArraySortedIf(4097)(h, b1)) AS s1,
     COUNT(CASE WHEN b1 THEN 1 END) AS n1,
-    groupArraySortedIf(4097)(h, b2) AS s2,
+    (groupArraySortedIf(4097)(h, b2)) AS s2,
     COUNT(CASE WHEN b2 THEN 1 END) AS n2
   FROM single1
 ),
@@ -99,16 +99,16 @@ lines1 AS (
 SELECT class, feature, value, hashes, n
 FROM lines0
 UNION ALL
-SELECT c AS class, CAST(NULL AS Nullable(String)) AS feature, CAST(NULL AS Nullable(String)) AS value, groupArraySorted(4097)(h) AS hashes, CAST(COUNT(*) AS Nullable(Int64)) AS n
+SELECT c AS class, CAST(NULL AS Nullable(String)) AS feature, CAST(NULL AS Nullable(String)) AS value, (groupArraySorted(4097)(h)) AS hashes, CAST(COUNT(*) AS Nullable(Int64)) AS n
 FROM (SELECT DISTINCT c, h FROM keyed0 WHERE c IS NOT NULL) AS pairs
 GROUP BY c
 UNION ALL
 SELECT class, feature, value, hashes, n
 FROM lines1
 UNION ALL
-SELECT CAST(NULL AS Nullable(String)) AS class, 'page' AS feature, f0 AS value, groupArraySorted(4097)(h) AS hashes, CAST(COUNT(*) AS Nullable(Int64)) AS n
+SELECT CAST(NULL AS Nullable(String)) AS class, 'page' AS feature, f0 AS value, (groupArraySorted(4097)(h)) AS hashes, CAST(COUNT(*) AS Nullable(Int64)) AS n
 FROM (SELECT DISTINCT f0, h FROM keyed1 WHERE f0 IS NOT NULL) AS pairs
 GROUP BY f0
 UNION ALL
-SELECT CAST(NULL AS Nullable(String)) AS class, CAST(NULL AS Nullable(String)) AS feature, CAST(NULL AS Nullable(String)) AS value, groupArraySorted(4097)(h) AS hashes, CAST(COUNT(*) AS Nullable(Int64)) AS n
+SELECT CAST(NULL AS Nullable(String)) AS class, CAST(NULL AS Nullable(String)) AS feature, CAST(NULL AS Nullable(String)) AS value, (groupArraySorted(4097)(h)) AS hashes, CAST(COUNT(*) AS Nullable(Int64)) AS n
 FROM (SELECT DISTINCT h FROM (SELECT h FROM keyed0 UNION ALL SELECT h FROM keyed1) AS every) AS everybody
