@@ -48,7 +48,7 @@ _CONTAINS = {
     "clickhouse": "has({column}, {value})",
 }
 _BESIDE = {
-    "spark": "SIZE(ARRAY_EXCEPT({column}, ARRAY({named}))) > 0",
+    "spark": "SIZE(ARRAY_EXCEPT({column}, ARRAY({named}, CAST(NULL AS STRING)))) > 0",
     "bigquery": "EXISTS(SELECT 1 FROM UNNEST({column}) AS e WHERE e NOT IN ({named}))",
     "duckdb": "LEN(LIST_FILTER({column}, lambda e: e NOT IN ({named}))) > 0",
     "postgres": "NOT {column} <@ ARRAY[{named}]",
