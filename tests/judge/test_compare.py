@@ -114,13 +114,14 @@ def test_holm():
 
 def test_keys_in_both_sets_are_compared_with_themselves():
     """A part in a large set, overlapping windows, the same keys a day later: z is of the size it says."""
-    z = {"part": [], "windows": [], "same keys": []}
+    z = {"part": [], "windows": [], "same keys": [], "some of them": []}
     for i in range(40):
         X = rows(i, 4000, signal=False)
         first, second = sketched(X[:3000], 8), sketched(X[3000:], 8)
         assert (compare(first, first)["z"] == 0).all()
         z["part"] += compare(first, first.merge(second))["z"].tolist()
         z["windows"] += compare(first, sketched(X[1500:], 8))["z"].tolist()
+        z["some of them"] += compare(first, first.split(0.3, seed=i)[0])["z"].tolist()
         later = X.copy()
         drawn = np.random.default_rng(i).permutation(4000)[:400]
         later.loc[drawn, "vip"] = later["vip"].to_numpy()[np.roll(drawn, 1)]

@@ -86,10 +86,11 @@ def _compare_sets(before: SketchSet, after: SketchSet, level: float) -> pd.DataF
     held, of = lines[["held_before", "held_after"]].to_numpy(), lines[["of_before", "of_after"]].to_numpy()
     share = held / np.maximum(of, 1)
     pooled = held.sum(axis=1) / np.maximum(of.sum(axis=1), 1)
-    spread = pooled * (1 - pooled) * (1 / np.maximum(of, 1)).sum(axis=1)
-    shared = _shared(lines, sides[0].column, sides[1].column, pooled) / np.maximum(of.prod(axis=1), 1)
-    # Keys in both sets that have not changed are no noise; what rounding leaves of their variance is none.
-    spread = np.where(spread > 2 * shared * (1 + 1e-9), spread - 2 * shared, 0.0)
+    shared, differing = _shared(lines, sides[0].column, sides[1].column)
+    # Of a key in both sets only a change is noise: if all are in both this is McNemar's variance, and if none
+    # is, that of two draws.
+    drawn = pooled * (1 - pooled) * (of.sum(axis=1) - 2 * shared)
+    spread = (drawn + differing) / np.maximum(of.prod(axis=1), 1)
     compared = (of > 0).all(axis=1) & (spread > 0)
     z = np.where(compared, (share[:, 1] - share[:, 0]) / np.sqrt(np.where(compared, spread, 1)), 0.0)
     p = 2 * ndtr(-np.abs(z))
@@ -143,12 +144,8 @@ def _shares(data: SketchData) -> _Shares:
     return _Shares(lines, column)
 
 
-def _shared(lines: pd.DataFrame, before: SketchColumn, after: SketchColumn, pooled: Floats) -> Floats:
-    """How the counts of two sets go together: Σ (x - p)(x' - p) over the held keys that are in both.
-
-    With it the variance of a difference is McNemar's where all keys are in both, and that of two independent
-    shares where none is.
-    """
+def _shared(lines: pd.DataFrame, before: SketchColumn, after: SketchColumn) -> tuple[Floats, Floats]:
+    """Count for each line the held keys in both sets, and those of them that have the value in one only."""
     both = SketchColumn.concatenate([before, after]).with_empty()
     starts = {"before": 0, "after": len(before)}
     at = {
@@ -156,20 +153,18 @@ def _shared(lines: pd.DataFrame, before: SketchColumn, after: SketchColumn, pool
         for side, start in starts.items()
         for name in ("inner", "outer")
     }
-    out = np.zeros(len(lines))
+    shared, differing = np.zeros(len(lines)), np.zeros(len(lines))
     for first in range(0, len(lines), _AT_ONCE):
         some = slice(first, first + _AT_ONCE)
         old, new = at["inner_before"][some], at["inner_after"][some]
         all_old, all_new = at["outer_before"][some], at["outer_after"][some]
-        having = both.intersect(old, new), both.intersect(all_old, all_new)
-        crossed = both.intersect(old, all_new), both.intersect(all_old, new)
-        n = len(old)
-        pairs = np.arange(n), np.arange(n, 2 * n)
-        _, _, in_both = SketchColumn.concatenate(having).overlaps(*pairs).T
-        all_four, only_old, only_new = SketchColumn.concatenate(crossed).overlaps(*pairs).T
-        p = pooled[some]
-        out[some] = all_four - p * (only_old + only_new) + p * p * in_both
-    return out
+        having = SketchColumn.concatenate([both.intersect(old, new), both.intersect(all_old, all_new)])
+        crossed = SketchColumn.concatenate([both.intersect(old, all_new), both.intersect(all_old, new)])
+        pairs = np.arange(len(old)), np.arange(len(old), 2 * len(old))
+        shared[some] = having.overlaps(*pairs)[:, 2]
+        have_both, have_old, have_new = crossed.overlaps(*pairs).T
+        differing[some] = have_old + have_new - 2 * have_both
+    return shared, differing
 
 
 def holm(p: Floats) -> Floats:
