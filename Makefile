@@ -6,6 +6,8 @@ STAMP := $(VENV)/.installed
 JOBS ?= 2
 MODELS ?= 200
 ROWS ?= 10000
+FIRST ?= 1
+TARGETS ?=
 MUTATIONS ?= 1000000
 KILLS ?= 1000
 
@@ -36,7 +38,7 @@ oracle: setup ## the kernel against the naive oracle, at length
 	THETATREE_ORACLE_PROBLEMS=20000 $(BIN)/python -m pytest -n $(JOBS) tests/grow
 
 prove-exports: setup ## every export in its engine or compiler against predict, 200 models of 10,000 rows
-	$(BIN)/python tests/export/prove_exports.py $(MODELS) $(ROWS)
+	$(BIN)/python tests/export/prove_exports.py $(MODELS) $(ROWS) --first $(FIRST) $(TARGETS)
 
 prove-files: setup ## a million mutated model files, and a thousand saves killed half-way
 	$(BIN)/python -W ignore tests/export/mutate_model_files.py $(MUTATIONS)
