@@ -170,7 +170,7 @@ def test_the_public_names():
     assert sorted(dir(tt)) == NAMES
     for name in NAMES:
         assert getattr(tt, name) is not None
-    names = "DecisionStrategy binomial_p compare cross_validate importance search segments"
+    names = "DecisionStrategy binomial_p compare cross_validate evaluate importance search segments"
     names += " split_confidence upper_error wilson"
     assert tt.judge.__all__ == names.split()
     targets = "c dot java json onnx python sklearn sql text"

@@ -13,6 +13,7 @@ Examples
 from thetatree.judge.compare import compare
 from thetatree.judge.confidence import split_confidence
 from thetatree.judge.cross_validation import cross_validate
+from thetatree.judge.evaluation import evaluate
 from thetatree.judge.importance import importance
 from thetatree.judge.proportions import binomial_p, wilson
 from thetatree.judge.search import search
@@ -25,6 +26,7 @@ __all__ = [
     "binomial_p",
     "compare",
     "cross_validate",
+    "evaluate",
     "importance",
     "search",
     "segments",

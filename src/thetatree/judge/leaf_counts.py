@@ -57,7 +57,7 @@ def own_counts(tree: Tree) -> LeafCounts:
     leaf = np.flatnonzero(tree.is_leaf)
     n = tree.n_node_samples[leaf].astype(np.float64)
     if tree.estimates is not None:
-        return _estimated(tree, tree.estimates)
+        return estimated_leaves(tree, tree.estimates)
     weight = tree.weighted_n_node_samples[leaf]
     if tree.classes is not None:
         count = tree.values[leaf] * weight[:, np.newaxis]
@@ -74,7 +74,8 @@ def own_counts(tree: Tree) -> LeafCounts:
     )
 
 
-def _estimated(tree: Tree, known: Estimates) -> LeafCounts:
+def estimated_leaves(tree: Tree, known: Estimates) -> LeafCounts:
+    """Return the leaves' part of what was estimated of all nodes."""
     leaf = np.flatnonzero(tree.is_leaf)
     count = known.count[leaf]
     n, held = count.sum(axis=1), known.held[leaf]
@@ -85,6 +86,11 @@ def _estimated(tree: Tree, known: Estimates) -> LeafCounts:
 
 def counts_of_sketches(model: Any, sketches: SketchSet) -> LeafCounts:
     """Count the keys of a sketch set in the leaves of a model."""
+    return estimated_leaves(*estimates_of_sketches(model, sketches))
+
+
+def estimates_of_sketches(model: Any, sketches: SketchSet) -> tuple[Tree, Estimates]:
+    """Count the keys of a sketch set in every node of a model's tree."""
     before, last = _steps(model)
     if before:
         raise ValueError(
@@ -93,7 +99,7 @@ def counts_of_sketches(model: Any, sketches: SketchSet) -> LeafCounts:
         )
     tree = tree_of(last)
     use_absent, n_jobs = getattr(last, "use_absent", True), getattr(last, "n_jobs", None)
-    return _estimated(tree, count_tree(tree, sketches, use_absent=use_absent, n_jobs=n_jobs))
+    return tree, count_tree(tree, sketches, use_absent=use_absent, n_jobs=n_jobs)
 
 
 # Rows
