@@ -43,7 +43,8 @@ for command in (
     share.compare,
     share.demo,
 ):
-    app.command()(command)
+    # The first line of the docstring: left to itself, the list of commands would cut it.
+    app.command(short_help=(command.__doc__ or "").partition("\n")[0])(command)
 
 _INTERRUPTED = 130
 _debug = False
@@ -83,7 +84,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     warnings.showwarning = _show_warning  # type: ignore[assignment]
     command: Any = typer.main.get_command(app)
     try:
-        given = None if arguments is None else list(arguments)
+        given = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
         code = command.main(given, prog_name="thetatree", standalone_mode=False)
         sys.stdout.flush()
     except (KeyboardInterrupt, typer.Abort):

@@ -10,12 +10,12 @@ What stands on the command line goes before the file.
 
 from __future__ import annotations
 
-import difflib
 import json
 import tomllib
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
+
+from thetatree.cli.names import meant
 
 
 def read_config(path: Path, group: Any) -> dict[str, dict[str, Any]]:
@@ -26,15 +26,15 @@ def read_config(path: Path, group: Any) -> dict[str, dict[str, Any]]:
     defaults: dict[str, dict[str, Any]] = {}
     for command, options in document.items():
         if command not in group.commands:
-            raise ValueError(f"{path}: there is no command {command!r}{_meant(command, group.commands)}")
+            raise ValueError(f"{path}: there is no command {command!r}{meant(command, group.commands)}")
         if not isinstance(options, dict):
             raise ValueError(f"{path}: [{command}] must be a table of options; got {options!r}")
-        known = {name: param.name for param in group.commands[command].params for name in _spellings(param)}
+        known = {name: param for param in group.commands[command].params for name in _spellings(param)}
         defaults[command] = {}
         for name, value in options.items():
             if name not in known:
-                raise ValueError(f"{path}: '{command}' has no option {name!r}{_meant(name, known)}")
-            defaults[command][known[name]] = _as_given(value)
+                raise ValueError(f"{path}: '{command}' has no option {name!r}{meant(name, known)}")
+            defaults[command][known[name].name] = _as_given(value, known[name])
     return defaults
 
 
@@ -62,13 +62,8 @@ def _spellings(param: Any) -> set[str]:
     return plain | {name.replace("-", "_") for name in plain}
 
 
-def _as_given(value: Any) -> Any:
-    """Give a value as the command line would: a table as name=value pairs."""
+def _as_given(value: Any, param: Any) -> Any:
+    """Give a value as the command line would: a table as name=value pairs, one value of several as a list."""
     if isinstance(value, dict):
         return [f"{name}={json.dumps(item)}" for name, item in value.items()]
-    return value
-
-
-def _meant(name: str, known: Iterable[str]) -> str:
-    close = difflib.get_close_matches(name, list(known), 1)
-    return f"; did you mean {close[0]!r}?" if close else ""
+    return [value] if getattr(param, "multiple", False) and not isinstance(value, list) else value

@@ -9,9 +9,10 @@ from typing import Annotated, Any, NamedTuple
 import pyarrow as pa
 import typer
 
+from thetatree.cli.notes import refuse_dates, remarks
 from thetatree.cli.output import AsJson, note, plain, say
-from thetatree.cli.sketches import PerClass, Total, Verify, is_sketch_file, read_set
-from thetatree.cli.tables import read_table, without
+from thetatree.cli.sketches import Format, PerClass, Total, Verify, is_sketch_file, read_set
+from thetatree.cli.tables import STANDARD, read_table, without
 from thetatree.cli.use import held_out
 from thetatree.progress import progress
 
@@ -76,9 +77,7 @@ def fit(
     category: Annotated[
         list[str] | None, typer.Option(help="A column of categories, though it looks like numbers. Repeat.")
     ] = None,
-    file_format: Annotated[
-        str | None, typer.Option("--format", help="The table's format, where its name does not tell.")
-    ] = None,
+    file_format: Format = None,
     per_class: PerClass = None,
     total: Total = None,
     sketch_target: Annotated[
@@ -104,9 +103,8 @@ def fit(
     }
     chosen = {name: value for name, value in parameters.items() if value is not None} | _settings(settings)
     files = data or []
-    if per_class or (
-        files and all(is_sketch_file(path) for path in files if path != "-") and "-" not in files
-    ):
+    noted: list[str] = []
+    if per_class or (file_format is None and _all_sketches(files)):
         _only_for_rows(
             {
                 "--target": target,
@@ -129,14 +127,20 @@ def fit(
             model.fit(made)
     else:
         table = _Table(files, target, weight, ignore or [], category or [], file_format)
-        model = _fit_rows(table, algorithm, task, chosen)
+        model, noted = _fit_rows(table, algorithm, task, chosen)
     if output is not None:
         model.save(output)
+    for remark in noted:
+        note(f"thetatree: note: {remark}")
     text, value = describe_model(model)
     saved = f"\nsaved to {output}" if output else ""
     say(f"{text}{saved}", value | {"output": output}, as_json=as_json)
     if output is None and not as_json:
         note("not saved: give --output model.json to keep the model")
+
+
+def _all_sketches(files: list[str]) -> bool:
+    return bool(files) and STANDARD not in files and all(map(is_sketch_file, files))
 
 
 def _only_for_rows(given: dict[str, Any]) -> None:
@@ -170,6 +174,7 @@ class _Table(NamedTuple):
         X = without(table, [self.target], "the target")
         X = without(X, [] if self.weight is None else [self.weight], "the weight column")
         X = without(X, self.ignore, "the column to ignore")
+        refuse_dates(X.schema)
         y = table.column(self.target)
         if y.null_count:
             note(f"{y.null_count:,} rows have no {self.target!r} and are left out")
@@ -177,14 +182,17 @@ class _Table(NamedTuple):
         return X, y, None if self.weight is None else table.column(self.weight).to_numpy()
 
 
-def _fit_rows(table: _Table, algorithm: str | None, task: str | None, chosen: dict[str, Any]) -> Any:
+def _fit_rows(
+    table: _Table, algorithm: str | None, task: str | None, chosen: dict[str, Any]
+) -> tuple[Any, list[str]]:
+    """Return the model, and what is worth saying of its columns."""
     X, y, weights = table.read()
     name = _ALGORITHMS[_checked_algorithm(algorithm, _task_of(y.type, table.target, algorithm, task))]
     labels = y.to_numpy()
     model = _estimator(name, _weights(chosen, dict.fromkeys(labels.tolist())))
     with progress(f"growing a tree from {len(y):,} rows"):
         model.fit(X, labels, sample_weight=weights)
-    return model
+    return model, list(remarks(X))
 
 
 def _task_of(kind: pa.DataType, target: str | None, algorithm: str | None, task: str | None) -> str:
@@ -354,6 +362,7 @@ def prune(
     target: Annotated[str | None, typer.Option(help="Validation: the rows' column with the truth.")] = None,
     confidence: Annotated[float, typer.Option(help="Pessimistic: a lower one prunes more.")] = 0.25,
     decrease: Annotated[float | None, typer.Option(help="Min-impurity: what a split must gain.")] = None,
+    file_format: Format = None,
     as_json: AsJson = False,
 ) -> None:
     """Make a model smaller: by cost and complexity, held-out keys, error limits, or what splits gain."""
@@ -366,7 +375,7 @@ def prune(
     if by == "cost-complexity":
         pruned = tree.prune(ccp_alpha=_needed("--alpha", alpha))
     elif by == "validation":
-        known = held_out(loaded, _needed("--data", data), target)
+        known = held_out(loaded, _needed("--data", data), target, file_format)
         pruned = tree.prune_validation(*(known if isinstance(known, tuple) else (known,)))
     elif by == "pessimistic":
         pruned = tree.prune_pessimistic(confidence)
@@ -374,7 +383,8 @@ def prune(
         pruned = tree.prune_min_impurity(_needed("--decrease", decrease))
     else:
         ways = "cost-complexity, validation, pessimistic or min-impurity"
-        raise typer.BadParameter(f"{by!r} is not {ways}", param_hint="--by")
+        hint = " (by cross-validation a tree is pruned as it grows: fit --ccp-alpha cv)" if "cv" in by else ""
+        raise typer.BadParameter(f"{by!r} is not {ways}{hint}", param_hint="--by")
     smaller = copy(loaded)
     smaller.tree_ = pruned
     smaller.save(output)

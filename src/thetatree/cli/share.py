@@ -7,9 +7,13 @@ from typing import Annotated, Any
 
 import typer
 
+from thetatree.cli.names import meant
 from thetatree.cli.output import AsJson, say
-from thetatree.cli.use import Format, Model, held_out
+from thetatree.cli.sketches import Format
+from thetatree.cli.tables import is_model_file
+from thetatree.cli.use import Model, held_out
 
+_COLUMNS = ("prediction", "probability", "leaf")
 _TARGETS = ("text", "rules", "json", "dot", "sql", "python", "c", "java", "onnx")
 
 
@@ -47,7 +51,8 @@ def export(
         typer.Option(help="Of SQL: the table to score, as name or schema.name; else one expression."),
     ] = None,
     column: Annotated[
-        list[str] | None, typer.Option(help="Of SQL: prediction, probability or leaf. Repeat for a query.")
+        list[str] | None,
+        typer.Option(help=f"Of SQL: {', '.join(_COLUMNS)}. Repeat for a query."),
     ] = None,
     name: Annotated[str | None, typer.Option(help="Of C and Java: the function or the class.")] = None,
     max_depth: Annotated[int | None, typer.Option(help="Of text and DOT: show no node below.")] = None,
@@ -56,8 +61,17 @@ def export(
     from thetatree.export.model_file import load_model
     from thetatree.files import write_whole
 
+    if to == "sklearn":
+        what = "a tree of scikit-learn's is no file: in Python, thetatree.export.to_sklearn makes one"
+        raise typer.BadParameter(what, param_hint="--to")
     if to not in _TARGETS:
         raise typer.BadParameter(f"{to!r} is none of {', '.join(_TARGETS)}", param_hint="--to")
+    strange = [one for one in column or [] if one not in _COLUMNS]
+    if strange:
+        raise typer.BadParameter(
+            f"{strange[0]!r} is none of {', '.join(_COLUMNS)}{meant(strange[0], _COLUMNS)}",
+            param_hint="--column",
+        )
     loaded = load_model(model)
     if to == "onnx":
         if output is None:
@@ -119,18 +133,22 @@ def compare(
 
     first, second = _one(before), _one(after)
     frame = changes(first, second, level)
-    say(frame.head(most).to_string(index=False), {"changes": frame}, as_json=as_json)
+    shown = frame.head(most)
+    if "path" in shown:  # the longest, so the last; told from above to below, each line in its own place
+        shown = shown[[name for name in shown if name != "path"] + ["path"]]
+    text = shown.to_string(index=False, float_format="{:.3g}".format, na_rep="–")
+    say(text, {"changes": frame}, as_json=as_json)
 
 
 def _one(file: str) -> Any:
     from thetatree.export.model_file import load_model
     from thetatree.sketch.sketch_set import SketchSet
 
-    return load_model(file) if Path(file).suffix.lower() == ".json" else SketchSet.read(file)
+    return load_model(file) if is_model_file(file) else SketchSet.read(file)
 
 
 def demo(
-    customers: Annotated[int, typer.Option(help="How many customers to make.")] = 1_000_000,
+    customers: Annotated[int, typer.Option(min=100, help="How many customers to make.")] = 1_000_000,
 ) -> None:
     """Make customers in three tables, sketch each alone, grow a tree, and judge it beside the exact one."""
     from thetatree.demo import main

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from thetatree.cli.output import AsJson, say
-from thetatree.cli.tables import format_of, header, read_table
+from thetatree.cli.csv_files import DIALECTS
+from thetatree.cli.output import AsJson, note, say
+from thetatree.cli.tables import format_of, header, is_model_file, read_table
 
 if TYPE_CHECKING:
     from thetatree.sketch.sketch_set import SketchSet
@@ -28,10 +29,15 @@ Verify = Annotated[
 ]
 
 
+Format = Annotated[
+    str | None, typer.Option("--format", help="The table's format, where its name does not tell.")
+]
+
+
 def is_sketch_file(path: str) -> bool:
     """Whether a file holds sketches rather than rows."""
     kind = format_of(path)
-    if kind not in ("csv", "tsv", "parquet"):
+    if kind not in (*DIALECTS, "parquet"):
         return False
     names = set(header(path))
     return any(form <= names for form in _FORMS)
@@ -72,6 +78,7 @@ def sketch(
         list[str] | None,
         typer.Option("--feature", "-f", help="NAME or NAME:KIND (flag, category, multi, threshold). Repeat."),
     ] = None,
+    ignore: Annotated[list[str] | None, typer.Option(help="A column to leave out. Repeat.")] = None,
     edges: Annotated[
         list[str] | None, typer.Option(help="NAME=1,2,5: cut a number there instead of at its quantiles.")
     ] = None,
@@ -82,7 +89,9 @@ def sketch(
     ] = None,
     form: Annotated[str | None, typer.Option(help="per_class or class_free.")] = None,
     max_categories: Annotated[int, typer.Option(help="Rarer categories become 'other'.")] = 100,
-    conflicts: Annotated[str, typer.Option(help="A key with several values: error or any.")] = "error",
+    conflicts: Annotated[
+        str, typer.Option(help="A key with several values of a feature: error or any. It has one class.")
+    ] = "error",
     key_type: Annotated[str | None, typer.Option(help="Convert keys first: int, float or text.")] = None,
     seed: Annotated[int, typer.Option(help="The hash seed.")] = 9001,
     jobs: Annotated[int | None, typer.Option(help="Threads; all cores by default.")] = None,
@@ -90,6 +99,7 @@ def sketch(
         str | None,
         typer.Option("--sql", help="Let DuckDB read the file (`data`), filter and derive columns."),
     ] = None,
+    file_format: Format = None,
     as_json: AsJson = False,
 ) -> None:
     """Make theta sketches of a table: one set per class, feature and value."""
@@ -102,8 +112,17 @@ def sketch(
     needed = None if chosen is None else [key, *([target] if target else []), *chosen]
     if query is not None and len(data) > 1:
         raise typer.BadParameter("reads one file, or a pattern such as 'part-*.csv'", param_hint="--sql")
+    for option, given in (("--ignore", ignore), ("--format", file_format)):
+        if query is not None and given:
+            raise typer.BadParameter("goes without --sql, which says it itself", param_hint=option)
+    if ignore and feature:
+        raise typer.BadParameter(
+            "goes without --feature, which names all that is used", param_hint="--ignore"
+        )
     made = build(
-        data[0] if query is not None else batch_source(data, needed),
+        data[0]
+        if query is not None
+        else batch_source(data, needed, without=ignore or (), declared=file_format),
         key,
         target,
         chosen,
@@ -171,15 +190,16 @@ def inspect(
     verify: Verify = False,
     counts: Annotated[bool, typer.Option("--counts", help="List every sketch with its count.")] = False,
     level: Annotated[float, typer.Option(help="Confidence of the counts' bounds.")] = 0.95,
+    file_format: Format = None,
     as_json: AsJson = False,
 ) -> None:
     """Say what a file holds, and what a sketch set can not resolve."""
-    if Path(file).suffix.lower() == ".json":
+    if is_model_file(file):
         from thetatree.cli.models import describe_model
         from thetatree.export.model_file import load_model
 
         text, value = describe_model(load_model(file))
-    elif is_sketch_file(file):
+    elif file_format is None and is_sketch_file(file):
         made = read_set([file], [], None, target, verify=verify)
         if counts:
             frame = made.counts(level)
@@ -187,7 +207,7 @@ def inspect(
         else:
             text, value = made.describe(), described(made)
     else:
-        text, value = _describe_table(file)
+        text, value = _describe_table(file, file_format)
     say(text, value, as_json=as_json)
 
 
@@ -206,10 +226,10 @@ def described(made: SketchSet) -> dict[str, Any]:
     }
 
 
-def _describe_table(file: str) -> tuple[str, dict[str, Any]]:
+def _describe_table(file: str, declared: str | None) -> tuple[str, dict[str, Any]]:
     import pandas as pd
 
-    table = read_table(file)
+    table = read_table(file, declared=declared)
     frame = pd.DataFrame(
         {
             "column": table.column_names,
@@ -250,15 +270,21 @@ def sql(
     """Print the query with which a warehouse makes the sketches."""
     from thetatree.engine import sql as query_of
 
+    asked, cuts = _features(feature) or {}, _edges(edges)
+    several = {name: mark or None for name, _, mark in (item.partition("=") for item in lists or [])}
+    flags = [name for name, kind in asked.items() if kind is None and name not in {**(cuts or {}), **several}]
+    if flags:
+        names = ", ".join(map(repr, flags))
+        note(f"taken as flags, 1 or true for those who have it: {names} (else: NAME:KIND, or --edges)")
     text = query_of(
         dialect,
         table,
         key,
         target,
-        _features(feature) or {},
+        asked,
         lg_k,
-        edges=_edges(edges),
-        lists={name: mark or None for name, _, mark in (item.partition("=") for item in lists or [])},
+        edges=cuts,
+        lists=several,
         key_type=key_type,  # type: ignore[arg-type]
         hashes=hashes,
     )

@@ -1,4 +1,4 @@
-"""Commands that use a model: predict, evaluate."""
+"""Commands that use a model: predict, evaluate; and what a model is judged on."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from typing import Annotated, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import typer
 
+from thetatree.cli.csv_files import DIALECTS, Types
+from thetatree.cli.names import meant
 from thetatree.cli.output import AsJson, note, say
-from thetatree.cli.sketches import is_sketch_file
-from thetatree.cli.tables import STANDARD, Types, batches, format_of, read_table, settled_types, writing
+from thetatree.cli.sketches import Format, is_sketch_file
+from thetatree.cli.tables import STANDARD, batches, format_of, read_table, settled_types, writing
 
 Model = Annotated[str, typer.Argument(help="A model file.")]
-Format = Annotated[
-    str | None, typer.Option("--format", help="The table's format, where its name does not tell.")
-]
 
 
 def predict(
@@ -41,8 +41,10 @@ def predict(
     loaded = load_model(model)
     rules = _leaf_rules(loaded) if rule else None
     types = column_types(loaded)
-    into = format_of(output, output_format or (file_format if output == STANDARD else None))
-    if into not in ("csv", "tsv"):
+    into = format_of(
+        output, output_format or (file_format if output == STANDARD else None), "--output-format"
+    )
+    if into not in DIALECTS:
         types = settled_types(data, file_format, types)
     n = 0
     with writing(output, into) as writer:
@@ -91,18 +93,21 @@ def model_input(model: Any, table: pa.Table, besides: Sequence[str] = ()) -> Any
         return np.column_stack([column.to_numpy() for column in table.columns])
     lacking = [name for name in names if name not in table.column_names]
     if lacking:
-        raise ValueError(f"the table lacks column {lacking[0]!r}, which the model was fitted on")
+        hint = meant(lacking[0], table.column_names)
+        raise ValueError(f"the table lacks column {lacking[0]!r}, which the model was fitted on{hint}")
     return table.select(list(names))
 
 
 def _predicted(
     model: Any, table: pa.Table, name: str, *, probabilities: bool, leaf: bool, rules: list[str] | None
 ) -> dict[str, pa.Array]:
+    if probabilities and not hasattr(model, "predict_proba"):
+        raise ValueError(f"a {type(model).__name__} predicts numbers: it has no probabilities")
     X = model_input(model, table)
+    if not table.num_rows:
+        return _nothing_predicted(model, name, probabilities=probabilities, leaf=leaf, rules=rules)
     out = {name: pa.array(model.predict(X))}
     if probabilities:
-        if not hasattr(model, "predict_proba"):
-            raise ValueError(f"a {type(model).__name__} predicts numbers: it has no probabilities")
         shares = model.predict_proba(X)
         out |= {f"probability_{label}": pa.array(shares[:, k]) for k, label in enumerate(model.classes_)}
     if leaf or rules is not None:
@@ -110,6 +115,19 @@ def _predicted(
         out |= {"leaf": pa.array(leaves)} if leaf else {}
         out |= {} if rules is None else {"rule": pa.array([rules[node] for node in leaves.tolist()])}
     return out
+
+
+def _nothing_predicted(
+    model: Any, name: str, *, probabilities: bool, leaf: bool, rules: list[str] | None
+) -> dict[str, pa.Array]:
+    """Return the columns that a prediction would have."""
+    classes = getattr(model, "classes_", None)
+    none = pa.array([], pa.float64())
+    out = {name: none if classes is None else pa.array(classes).slice(0, 0)}
+    if probabilities and classes is not None:
+        out |= {f"probability_{label}": none for label in classes}
+    out |= {"leaf": pa.array([], pa.int64())} if leaf else {}
+    return out | ({} if rules is None else {"rule": pa.array([], pa.string())})
 
 
 def _leaf_rules(model: Any) -> list[str]:
@@ -129,8 +147,9 @@ def _kept(table: pa.Table, keep: str) -> pa.Table:
     names = keep.split(",")
     for one in names:
         if one not in table.column_names:
+            hint = meant(one, table.column_names)
             raise ValueError(
-                f"--keep names {one!r}, which is not in the table: {', '.join(table.column_names)}"
+                f"--keep names {one!r}, which is not in the table{hint}: {', '.join(table.column_names)}"
             )
     return table.select(names)
 
@@ -151,46 +170,84 @@ def held_out(model: Any, data: str, target: str | None, file_format: str | None 
         from thetatree.sketch.sketch_set import SketchSet
 
         return SketchSet.read(data)
+    X, truth, _ = _judged_rows(model, data, target, None, file_format)
+    return X, truth
+
+
+def _judged_rows(
+    model: Any, data: str, target: str | None, weight: str | None, file_format: str | None
+) -> tuple[Any, Any, Any]:
+    """Return the rows that a model is judged on, their truth and their weights; without a truth none is."""
     if target is None:
         raise typer.BadParameter("rows need the column that holds the truth", param_hint="--target")
     table = read_table(data, declared=file_format, types=column_types(model, target))
-    if target not in table.column_names:
-        raise ValueError(f"{data} has no column {target!r}; it has {', '.join(table.column_names)}")
-    return model_input(model, table, [target]), table.column(target).to_numpy()
+    asked = [target, *([] if weight is None else [weight])]
+    for column in asked:
+        if column not in table.column_names:
+            known = table.column_names
+            raise ValueError(
+                f"{data} has no column {column!r}{meant(column, known)}; it has {', '.join(known)}"
+            )
+    truth = table.column(target)
+    known = truth.is_valid() if not pa.types.is_floating(truth.type) else pc.is_finite(truth)
+    n = table.num_rows
+    table = table.filter(known)
+    if table.num_rows < n:
+        note(f"{n - table.num_rows:,} rows have no {target!r} and are left out")
+    if not table.num_rows:
+        raise ValueError(f"{data}: no row has a {target!r} to judge by")
+    weights = None if weight is None else table.column(weight).to_numpy()
+    return model_input(model, table, asked), table.column(target).to_numpy(), weights
 
 
 def evaluate(
     model: Model,
-    data: Annotated[str, typer.Argument(help="A table with the target.")],
-    target: Annotated[str, typer.Option(help="The column that holds the truth.")],
+    data: Annotated[str, typer.Argument(help="A table with the target, or a sketch set.")],
+    target: Annotated[str | None, typer.Option(help="The column of the rows that holds the truth.")] = None,
     weight: Annotated[str | None, typer.Option(help="The column of row weights.")] = None,
+    level: Annotated[float, typer.Option(help="Of a sketch set: the level of the intervals.")] = 0.95,
     file_format: Format = None,
     as_json: AsJson = False,
 ) -> None:
-    """Judge a model on rows that it has not seen."""
+    """Judge a model on rows, or on a sketch set, that it has not seen."""
     from thetatree.export.model_file import load_model
 
     loaded = load_model(model)
+    if file_format is None and is_sketch_file(data):
+        if target is not None or weight is not None:
+            option = "--weight" if target is None else "--target"
+            raise typer.BadParameter("does not go with sketches, which know it already", param_hint=option)
+        _evaluate_on_sketches(loaded, data, level, as_json=as_json)
+        return
     format_of(data, file_format)
-    table = read_table(data, declared=file_format, types=column_types(loaded, target))
-    for column in (target, *([] if weight is None else [weight])):
-        if column not in table.column_names:
-            raise ValueError(f"{data} has no column {column!r}; it has {', '.join(table.column_names)}")
-    weights = None if weight is None else table.column(weight).to_numpy()
-    truth = table.column(target).to_numpy()
-    X = model_input(loaded, table, [target] if weight is None else [target, weight])
-    figures = _class_figures(loaded, X, truth, weights) if hasattr(loaded, "classes_") else None
-    figures = _number_figures(loaded, X, truth, weights) if figures is None else figures
+    X, truth, weights = _judged_rows(loaded, data, target, weight, file_format)
+    classify = hasattr(loaded, "classes_")
+    figures = (_class_figures if classify else _number_figures)(loaded, X, truth, weights)
     lines = [
         f"{name:<20}{value:>12,.6g}" for name, value in figures.items() if isinstance(value, (int, float))
     ]
     if "confusion" in figures:
-        lines += [
-            "",
-            "rows by truth (down) and prediction (across)",
-            *_grid(loaded.classes_, figures["confusion"]),
-        ]
+        lines += ["", f"rows {_ACROSS}", *_grid(loaded.classes_, figures["confusion"])]
     say("\n".join(lines), figures, as_json=as_json)
+
+
+_ACROSS = "by truth (down) and prediction (across)"
+
+
+def _evaluate_on_sketches(model: Any, file: str, level: float, *, as_json: bool) -> None:
+    from thetatree.judge import evaluate as judged
+    from thetatree.sketch.sketch_set import SketchSet
+
+    found = judged(model, SketchSet.read(file), level=level)
+    confusion = found.confusion.to_numpy()
+    grid = _grid(list(found.confusion.index), np.round(confusion).tolist())
+    value = {
+        "level": level,
+        "figures": found.frame,
+        "confusion": confusion,
+        "classes": list(found.confusion.index),
+    }
+    say("\n".join([str(found), "", f"keys {_ACROSS}", *grid]), value, as_json=as_json)
 
 
 def _class_figures(model: Any, X: Any, truth: Any, weights: Any) -> dict[str, Any]:

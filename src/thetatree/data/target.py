@@ -93,7 +93,7 @@ def _numbers(values: NDArray[Any]) -> NDArray[np.float64]:
         numbers = np.ascontiguousarray(values, dtype=np.float64)
     except (TypeError, ValueError):
         raise ValueError(
-            f"y must hold numbers for regression; got {values.dtype} such as {values[0]!r}"
+            f"y must hold numbers for regression; got {values.dtype} such as {values.tolist()[0]!r}"
         ) from None
     bad = ~np.isfinite(numbers)
     if bad.any():

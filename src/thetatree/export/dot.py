@@ -9,7 +9,9 @@ from thetatree.export.text import summary
 from thetatree.tree.rules import condition, split_text
 
 
-def to_dot(model: Any, *, max_depth: int | None = None, decimals: int | None = None) -> str:
+def to_dot(
+    model: Any, *, max_depth: int | None = None, decimals: int | None = None, max_labels: int | None = 10
+) -> str:
     r"""Return the tree as a Graphviz digraph, its conditions on the edges.
 
     Parameters
@@ -20,6 +22,8 @@ def to_dot(model: Any, *, max_depth: int | None = None, decimals: int | None = N
         Nodes below this depth are left out; the boxes that they hang from end in "...".
     decimals : int, optional
         Decimals of thresholds and means; by default as many as they need.
+    max_labels : int or None, default=10
+        Of a set of more categories so many are named and the others counted; None names all.
 
     Examples
     --------
@@ -45,7 +49,7 @@ def to_dot(model: Any, *, max_depth: int | None = None, decimals: int | None = N
     for node in range(tree.node_count):
         if max_depth is not None and depth[node] > max_depth:
             continue
-        texts = [] if tree.is_leaf[node] else [split_text(tree, node)]
+        texts = [] if tree.is_leaf[node] else [split_text(tree, node, max_labels)]
         texts.append(summary(tree, node, decimals))
         if max_depth is not None and depth[node] == max_depth and not tree.is_leaf[node]:
             texts[0] = "..."
@@ -54,7 +58,7 @@ def to_dot(model: Any, *, max_depth: int | None = None, decimals: int | None = N
         if node:
             above = parent[node]
             branch = tree.child[tree.child_start[above] : tree.child_start[above + 1]].tolist().index(node)
-            test = _escaped(condition(tree, above, branch, decimals))
+            test = _escaped(condition(tree, above, branch, decimals, max_labels))
             lines.append(f'  {above} -> {node} [label="{test}"];')
     return "\n".join([*lines, "}"])
 

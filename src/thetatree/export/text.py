@@ -9,7 +9,9 @@ from thetatree.tree.rules import condition, number_text, prediction
 from thetatree.tree.tree import Tree
 
 
-def to_text(model: Any, *, max_depth: int | None = 10, decimals: int | None = None) -> str:
+def to_text(
+    model: Any, *, max_depth: int | None = 10, decimals: int | None = None, max_labels: int | None = 10
+) -> str:
     """Return the tree as indented text.
 
     Where a tree was grown from sketches, sizes come with the half width of their 95% interval (1.96 standard
@@ -23,6 +25,8 @@ def to_text(model: Any, *, max_depth: int | None = 10, decimals: int | None = No
         Nodes below this depth are counted, not shown; None shows all.
     decimals : int, optional
         Decimals of thresholds and means; by default as many as they need.
+    max_labels : int or None, default=10
+        Of a set of more categories so many are named and the others counted; None names all, as the rules do.
     """
     tree = tree_of(model)
     what = "regression" if tree.classes is None else "classification"
@@ -42,7 +46,7 @@ def to_text(model: Any, *, max_depth: int | None = 10, decimals: int | None = No
             continue
         for branch in reversed(range(len(children))):
             last = branch == len(children) - 1
-            text = condition(tree, node, branch, decimals)
+            text = condition(tree, node, branch, decimals, max_labels)
             open_nodes.append(
                 (
                     children[branch],

@@ -20,7 +20,7 @@ from thetatree.sketch.column import SketchColumn
 from thetatree.sketch.data import ALL, NONE, SketchData
 from thetatree.sketch.errors import SketchSetError
 from thetatree.sketch.sketch_set import SketchSet
-from thetatree.tree.rules import condition
+from thetatree.tree.rules import condition, conjunction
 from thetatree.tree.tree import Tree
 
 Floats = NDArray[np.float64]
@@ -184,7 +184,7 @@ def _compare_trees(before: Tree, after: Tree, level: float) -> pd.DataFrame:
         old, new = found[0].get(path), found[1].get(path)
         lines.append(
             {
-                "path": " and ".join(path) or "all",
+                "path": conjunction(path) or "all",
                 "before": None if old is None else old["test"],
                 "after": None if new is None else new["test"],
                 "status": _status(old, new),

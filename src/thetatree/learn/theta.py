@@ -187,7 +187,7 @@ class ThetaSketchDecisionTreeClassifier(SketchClassifier):
         if not isinstance(sketch_data, Mapping):
             raise TypeError(
                 f"sketch_data must be a SketchSet or a dict of sketches by class; "
-                f"got {type(sketch_data).__name__}"
+                f"got {type(sketch_data).__name__}; sketch rows first, or give them to a CARTClassifier"
             )
         others = set(sketch_data) - {_POSITIVE}
         if _POSITIVE not in sketch_data or len(others) != 1 or not others <= {_NEGATIVE, _TOTAL}:

@@ -18,6 +18,7 @@ from thetatree.sketch.kinds import Feature
 from thetatree.tree.rules import condition, prediction
 from thetatree.tree.tree import Tree
 
+_MOST_LABELS = 10  # of a set of categories, in a line
 _MOST_OPEN = 24  # rows that are open at first
 _MOST_NODES = 500
 _MOST_FEATURES = 40
@@ -74,7 +75,10 @@ def tree_html(tree: Tree) -> str:
             parts.append(f'<div class="tt-leaf">… {below:,} nodes below</div></div></details>')
             continue
         stack.append("</div></details>")
-        stack += [(child, condition(tree, node, i)) for i, child in reversed(list(enumerate(children)))]
+        stack += [
+            (child, condition(tree, node, i, most=_MOST_LABELS))
+            for i, child in reversed(list(enumerate(children)))
+        ]
     return "".join(parts) + "</div>"
 
 

@@ -53,7 +53,7 @@ class Source:
             if self.once:
                 self._first = piece
             return names
-        raise BuildError("there are no rows: the data are empty; give at least one batch")
+        raise BuildError("there are no rows to sketch: the data are empty")
 
     def batches(self, columns: Sequence[str]) -> Generator[Batch, None, None]:
         """Run through the rows."""

@@ -118,6 +118,8 @@ class SketchSet:
 
         The file appears whole or not at all.
         """
+        if Path(path).suffix.lower() in _NOT_PARQUET:
+            raise SketchSetError(f"{path}: a sketch set is written as Parquet; name the file .parquet")
         table.write_parquet(self._data, path, version=version)
 
     def to_arrow(self, *, version: int = 3) -> pa.Table:
@@ -297,6 +299,9 @@ class SketchSet:
             f"SketchSet({self.form}, classes={self.classes!r}, features={len(self.features)}, "
             f"sketches={len(self)}, held={held})"
         )
+
+
+_NOT_PARQUET = (".csv", ".tsv", ".txt", ".json", ".jsonl", ".arrow", ".feather", ".ipc", ".xlsx")
 
 
 def _checked_seed(seed: Any) -> int:

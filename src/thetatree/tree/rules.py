@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -32,9 +33,7 @@ class Rule:
     values: tuple[float, ...]
 
     def __str__(self) -> str:
-        if len(self.conditions) < 2:
-            return self.conditions[0] if self.conditions else "always"
-        return " and ".join(f"({c})" if c.endswith(_OR_MISSING) else c for c in self.conditions)
+        return conjunction(self.conditions) or "always"
 
 
 def number_text(value: float, decimals: int | None = None) -> str:
@@ -50,14 +49,19 @@ def _label_text(label: Label) -> str:
     return repr(label) if isinstance(label, str) else str(label)
 
 
-def _set_text(feature: Feature, codes: Any) -> str:
-    return "{" + ", ".join(_label_text(feature.labels[int(c)]) for c in codes) + "}"
+def _set_text(feature: Feature, codes: Any, most: int | None = None) -> str:
+    labels = [_label_text(feature.labels[int(c)]) for c in codes[:most]]
+    more = len(codes) - len(labels)
+    return "{" + ", ".join(labels) + (f", … {more:,} more" if more else "") + "}"
 
 
-def condition(tree: Tree, node: int, branch: int, decimals: int | None = None) -> str:
+def condition(
+    tree: Tree, node: int, branch: int, decimals: int | None = None, most: int | None = None
+) -> str:
     """Return the test that leads from an inner node to one of its branches, in words.
 
-    Missing values are mentioned where training had some in that column.
+    Missing values are mentioned where training had some in that column. Of a set of more than `most` labels
+    so many are named.
     """
     feature = tree.features[tree.feature[node]]
     kind = SplitKind(int(tree.kind[node]))
@@ -71,17 +75,23 @@ def condition(tree: Tree, node: int, branch: int, decimals: int | None = None) -
     elif kind is SplitKind.PRESENCE:
         text = feature.name if branch == 0 else f"not {feature.name}"
     elif kind is SplitKind.SUBSET:
-        text = (
-            f"{feature.name} {'in' if branch == 0 else 'not in'} {_set_text(feature, tree.category[listed])}"
-        )
+        word = "in" if branch == 0 else "not in"
+        text = f"{feature.name} {word} {_set_text(feature, tree.category[listed], most)}"
     else:
         mine = tree.category[listed][tree.category_branch[listed] == branch]
         text = (
             f"{feature.name} = {_label_text(feature.labels[int(mine[0])])}"
             if len(mine) == 1
-            else (f"{feature.name} in {_set_text(feature, mine)}")
+            else (f"{feature.name} in {_set_text(feature, mine, most)}")
         )
     return text + with_missing
+
+
+def conjunction(conditions: Sequence[str]) -> str:
+    """Return conditions as one, in which what may be missing is kept together."""
+    if len(conditions) < 2:
+        return "".join(conditions)
+    return " and ".join(f"({c})" if c.endswith(_OR_MISSING) else c for c in conditions)
 
 
 def prediction(tree: Tree, node: int) -> Any:
@@ -184,9 +194,9 @@ def rules_of(tree: Tree) -> list[Rule]:
     return rules
 
 
-def split_text(tree: Tree, node: int) -> str:
+def split_text(tree: Tree, node: int, most: int | None = None) -> str:
     """Return a node's test in words; empty in leaves."""
-    return "" if tree.is_leaf[node] else condition(tree, node, 0).removesuffix(_OR_MISSING)
+    return "" if tree.is_leaf[node] else condition(tree, node, 0, most=most).removesuffix(_OR_MISSING)
 
 
 def frame_of(tree: Tree) -> pd.DataFrame:

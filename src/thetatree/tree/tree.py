@@ -62,7 +62,7 @@ _DTYPES: dict[str, Any] = {
 _ESTIMATES = ("count", "standard_error", "theta", "held")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Tree:
     """A decision tree as arrays over its nodes.
 
@@ -117,10 +117,15 @@ class Tree:
     impurity_decrease: NDArray[np.float64]
     weighted_n_node_samples: NDArray[np.float64]
     n_node_samples: NDArray[np.int64]
-    values: NDArray[np.float64] = field(repr=False)
-    p_value: NDArray[np.float64] = field(default_factory=lambda: np.empty(0), repr=False)
+    values: NDArray[np.float64]
+    p_value: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
     estimates: Estimates | None = None
-    trace: NDArray[np.float64] | None = field(default=None, repr=False)
+    trace: NDArray[np.float64] | None = None
+
+    def __repr__(self) -> str:
+        what = "regression" if self.classes is None else "classification"
+        n = f"n={self.n_node_samples[0]:,}"
+        return f"Tree({what} by {self.criterion}, leaves={self.n_leaves}, depth={self.max_depth}, {n})"
 
     @classmethod
     def from_arrays(
