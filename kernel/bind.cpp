@@ -586,6 +586,8 @@ nb::tuple py_weakest_links(Vector<int64_t> child_start, Vector<int32_t> child, V
 void bind_sketch(nb::module_& m);
 
 NB_MODULE(_kernel, m) {
+  // A model that a daemon thread still holds when the interpreter ends is no leak that its user could mend.
+  nb::set_leak_warnings(false);
   bind_sketch(m);
   using namespace thetatree;
   nb::class_<PyColumns>(m, "Columns")

@@ -49,4 +49,5 @@ def test_python_blocks(page, tmp_path, monkeypatch, capsys):
 def test_links_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text(encoding="utf-8")):
         if "://" not in target and not target.startswith("mailto:"):
-            assert (page.parent / target).exists(), f"{page.name}: {target}"
+            there = page.parent / target  # a notebook is a page of the site, too
+            assert there.exists() or there.with_suffix(".ipynb").exists(), f"{page.name}: {target}"

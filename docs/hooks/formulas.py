@@ -10,7 +10,8 @@ _FORMULA = re.compile(r'<(span|div) class="arithmatex">\\[(\[](.*?)\\[)\]]</\1>'
 
 def _as_mathml(found):
     display = "block" if found[1] == "div" else "inline"
-    return convert(html.unescape(found[2]).strip(), display=display)
+    formula = convert(html.unescape(found[2]).strip(), display=display)
+    return f'<div class="tt-formula">{formula}</div>' if display == "block" else formula
 
 
 def on_page_content(content, **_):

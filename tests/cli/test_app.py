@@ -106,3 +106,14 @@ def test_memory_and_interrupts_end_in_a_line(monkeypatch, run, folder):
 def test_demo(tmp_path, monkeypatch, run):
     monkeypatch.chdir(tmp_path)
     assert main(["demo", "--customers", "20000"]) == 0
+
+
+def test_the_command_starts_light():
+    """What takes its time to import is imported by the commands that need it."""
+    program = (
+        "import sys, thetatree.cli.app; "
+        "heavy = ('sklearn', 'pandas', 'scipy', 'narwhals', 'rich', 'matplotlib', 'duckdb', 'sqlglot'); "
+        "print([m for m in heavy if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -2,6 +2,8 @@
 
 import multiprocessing
 import os
+import subprocess
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -109,3 +111,14 @@ def test_a_grid_search_on_two_jobs(estimator):
     two = GridSearchCV(estimator, grid, cv=3, n_jobs=2).fit(X, Y)
     assert one.best_params_ == two.best_params_
     assert np.array_equal(one.cv_results_["mean_test_score"], two.cv_results_["mean_test_score"])
+
+
+def test_what_a_daemon_thread_still_holds_is_not_complained_of():
+    program = (
+        "import threading, time, thetatree as tt\n"
+        "model = tt.CARTClassifier().fit([[1.0], [2.0]], [0, 1])\n"
+        "model.predict([[1.0]])\n"
+        "threading.Thread(target=lambda held=model: time.sleep(600), daemon=True).start()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("", "")

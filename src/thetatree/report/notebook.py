@@ -26,17 +26,20 @@ _MOST_FEATURES = 40
 _TREE_STYLE = """
 .tt-tree{font:13px/1.45 system-ui,sans-serif;max-width:880px}
 .tt-tree details>div{margin-left:9px;padding-left:13px;border-left:1px solid rgba(128,128,128,.4)}
-.tt-tree summary,.tt-tree .tt-leaf{display:flex;gap:12px;align-items:center;padding:3px 0;list-style:none}
+.tt-tree summary,.tt-tree .tt-leaf{display:flex;flex-wrap:wrap;gap:2px 12px;
+align-items:center;padding:3px 0;list-style:none}
 .tt-tree summary{cursor:pointer}.tt-tree summary::-webkit-details-marker{display:none}
 .tt-tree summary::before{content:"▸";width:10px;opacity:.6}.tt-tree details[open]>summary::before{content:"▾"}
 .tt-tree .tt-leaf::before{content:"";width:10px}
-.tt-tree .tt-test{font-weight:600;flex:1;overflow-wrap:anywhere}
+.tt-tree .tt-test{font-weight:600;flex:1 1 12em;overflow-wrap:anywhere}
 .tt-tree .tt-bar{display:flex;flex:none;width:110px;height:9px;border-radius:3px;overflow:hidden;
 background:rgba(128,128,128,.2)}.tt-tree .tt-bar i{display:block;height:100%}
 .tt-tree .tt-says{width:170px;flex:none;overflow-wrap:anywhere}
 .tt-tree .tt-n{width:130px;flex:none;text-align:right;opacity:.75;font-variant-numeric:tabular-nums}
 .tt-tree .tt-key{opacity:.8;margin-right:14px}
 .tt-tree .tt-key i{display:inline-block;width:9px;height:9px;border-radius:2px;margin-right:5px}
+@media(max-width:640px){.tt-tree .tt-test{flex-basis:calc(100% - 40px)}.tt-tree .tt-bar{width:60px;margin-left:22px}
+.tt-tree .tt-says{flex:1;width:auto}.tt-tree .tt-n{width:auto}}
 """.replace("\n", "")
 
 _SKETCHES_STYLE = """
