@@ -1,4 +1,4 @@
-"""The notebooks run from their first cell to their last, in a kernel of their own, and show what they promise."""
+"""The notebooks run from first cell to last, in a kernel of their own, and show what they promise."""
 
 import json
 import subprocess

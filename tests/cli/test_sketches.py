@@ -3,6 +3,7 @@
 import json
 
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 
 import thetatree as tt
@@ -138,3 +139,21 @@ def test_mistakes(folder, run, sketched, arguments, words):
     assert not (folder / "x.parquet").exists()
     for word in words:
         assert word in done.err
+
+
+def test_a_folder_of_parts_as_a_cluster_writes_it(folder, run, sketched):
+    (folder / "out").mkdir()
+    table = sketched.to_arrow().replace_schema_metadata(None)
+    half = len(table) // 2
+    for i, part in enumerate((table[:half], table[half:])):
+        pq.write_table(part, folder / "out" / f"part-{i:05d}.parquet")
+    (folder / "out" / "_SUCCESS").touch()
+    done = run("fit", "out", "--max-depth", 2, "-o", "m.json")
+    assert done.code == 0, done.err
+    assert tt.load("m.json").tree_.n_node_samples[0] == 400
+    assert run("inspect", "out").code == 0
+    assert run("evaluate", "m.json", "out").code == 0
+    (folder / "rows").mkdir()
+    done = run("fit", "rows", "--target", "left")
+    assert done.code == 1
+    assert "name its files" in done.err

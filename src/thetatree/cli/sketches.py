@@ -35,12 +35,21 @@ Format = Annotated[
 
 
 def is_sketch_file(path: str) -> bool:
-    """Whether a file holds sketches rather than rows."""
+    """Whether a file, or a folder that a cluster wrote, holds sketches rather than rows."""
+    if Path(path).is_dir():
+        return _is_sketch_folder(path)
     kind = format_of(path)
     if kind not in (*DIALECTS, "parquet"):
         return False
     names = set(header(path))
     return any(form <= names for form in _FORMS)
+
+
+def _is_sketch_folder(path: str) -> bool:
+    parts = sorted(Path(path).rglob("*.parquet"))
+    if not parts or not any(form <= set(header(str(parts[0]))) for form in _FORMS):
+        raise IsADirectoryError(f"{path} is a folder, and of no sketches: name its files")
+    return True
 
 
 def read_set(

@@ -38,8 +38,8 @@ background:rgba(128,128,128,.2)}.tt-tree .tt-bar i{display:block;height:100%}
 .tt-tree .tt-n{width:130px;flex:none;text-align:right;opacity:.75;font-variant-numeric:tabular-nums}
 .tt-tree .tt-key{opacity:.8;margin-right:14px}
 .tt-tree .tt-key i{display:inline-block;width:9px;height:9px;border-radius:2px;margin-right:5px}
-@media(max-width:640px){.tt-tree .tt-test{flex-basis:calc(100% - 40px)}.tt-tree .tt-bar{width:60px;margin-left:22px}
-.tt-tree .tt-says{flex:1;width:auto}.tt-tree .tt-n{width:auto}}
+@media(max-width:640px){.tt-tree .tt-test{flex-basis:calc(100% - 40px)}
+.tt-tree .tt-bar{width:60px;margin-left:22px}.tt-tree .tt-says{flex:1;width:auto}.tt-tree .tt-n{width:auto}}
 """.replace("\n", "")
 
 _SKETCHES_STYLE = """
