@@ -15,6 +15,7 @@ Examples
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -193,11 +194,11 @@ def gains(
     """
     axes = new_axes((5.6, 4.8)) if ax is None else ax
     axes.plot([0, 1], [0, 1], color=_GREY, linestyle="--", linewidth=1)
-    for k, (name, found) in enumerate(_by_class(model, data, y, sample_weight, target)):
+    for found, named in _by_class(model, data, y, sample_weight, target):
         frame = found.gains().frame
         share = np.concatenate([[0.0], frame["cumulative_share"]])
         reached = np.concatenate([[0.0], frame["captured"]])
-        axes.plot(share, reached, marker=".", color=colour_of_class(k), label=_plain(name))
+        axes.plot(share, reached, marker=".", **named)
     _finished(axes, "share taken, best leaves first", "share of the target reached", f"gains, {_on(data)}")
     return axes
 
@@ -229,22 +230,13 @@ def calibration(
     """
     axes = new_axes((5.6, 4.8)) if ax is None else ax
     ends: list[float] = []
-    for k, (name, found) in enumerate(_by_class(model, data, y, sample_weight, target)):
+    for found, named in _by_class(model, data, y, sample_weight, target):
         numbers = found.counts.mean is not None
         frame = found.frame[found.frame["n"] > 0] if numbers else found.calibration(bins).frame
         x, value = (frame["score"], frame["mean"]) if numbers else (frame["predicted"], frame["rate"])
         around = np.maximum(np.nan_to_num([value - frame["lower"], frame["upper"] - value]), 0.0)
         line = "none" if numbers else "-"
-        axes.errorbar(
-            x,
-            value,
-            yerr=around,
-            marker="o",
-            capsize=3,
-            linestyle=line,
-            color=colour_of_class(k),
-            label=_plain(name),
-        )
+        axes.errorbar(x, value, yerr=around, marker="o", capsize=3, linestyle=line, **named)
         ends += [float(x.min()), float(x.max())] if numbers else [0.0, 1.0]
     axes.plot([min(ends), max(ends)], [min(ends), max(ends)], color=_GREY, linestyle="--", linewidth=1)
     _finished(axes, "predicted", "observed", f"calibration, {_on(data)}")
@@ -283,17 +275,20 @@ def pruning_path(model: Any, *, ax: Any = None) -> Any:
     return axes
 
 
-def _by_class(model: Any, data: Any, y: Any, sample_weight: Any, target: Any) -> list[tuple[str, Segments]]:
-    """Judge by the target; without one, by each class where there are more than two."""
+def _by_class(
+    model: Any, data: Any, y: Any, sample_weight: Any, target: Any
+) -> Iterator[tuple[Segments, dict[str, Any]]]:
+    """Judge by the target; without one, by each class where there are more than two: a line for each."""
     counts = counted_leaves(model, data, y, sample_weight)
     classes = counts.tree.classes
-    if classes is None:
-        return [("mean", segments_of(counts, target, _LEVEL))]
-    if target is None and len(classes) > 2:
+    targets = [target]
+    if classes is not None and target is None and len(classes) > 2:
         seen = [k for k in range(len(classes)) if counts.count[:, k].sum() > 0]
-        return [(str(classes[k]), segments_of(counts, classes[k], _LEVEL)) for k in seen[:_MOST_CLASSES]]
-    found = segments_of(counts, target, _LEVEL)
-    return [(str(found.target), found)]
+        targets = [classes[k] for k in seen[:_MOST_CLASSES]]
+    for k, one in enumerate(targets):
+        found = segments_of(counts, one, _LEVEL)
+        name = "mean" if classes is None else str(found.target)
+        yield found, {"color": colour_of_class(k), "label": _plain(name)}
 
 
 def _on(data: Any) -> str:
