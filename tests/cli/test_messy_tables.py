@@ -176,6 +176,8 @@ def test_rows_without_a_truth_are_not_judged(folder, run):
         (["export", "m.json", "--to", "sql", "--column", "probabilty"], "did you mean 'probability'?"),
         (["prune", "m.json", "--by", "cv", "-o", "n.json"], "--ccp-alpha cv"),
         (["demo", "--customers", "0"], "100"),
+        (["fit", "people.csv", "--target", "left", "-o", "."], "is a folder"),
+        (["predict", "m.json", "people.csv", "-o", ".", "--output-format", "csv"], "is a folder"),
     ],
 )
 def test_mistakes_come_with_what_was_meant(folder, run, arguments, words):
