@@ -18,11 +18,9 @@ from thetatree.data.threads import n_threads
 from thetatree.sketch.kinds import OTHER
 from thetatree.sketch.kinds import Feature as SketchFeature
 from thetatree.sketch.sketch_set import SketchSet
-from thetatree.sketch.sources import CELL_KINDS, Sources, Tested, sources_of, tested_features
+from thetatree.sketch.sources import CATEGORY, FLAG, THRESHOLD, Sources, Tested, sources_of, tested_features
 from thetatree.tree.estimates import Estimates
 from thetatree.tree.tree import EVERY_BRANCH, SplitKind, Tree
-
-_FLAG, _CATEGORY, _THRESHOLD = CELL_KINDS["flag"], CELL_KINDS["category"], CELL_KINDS["threshold"]
 
 
 def count_tree(
@@ -129,13 +127,13 @@ def _branches(tree: Tree, node: int, sources: Sources, place: dict[int, int]) ->
     feature = tree.features[tree.feature[node]]
     if kind is SplitKind.THRESHOLD and np.isinf(tree.threshold[node]):
         cells = [0] * (len(tested.values) + 1)
-    elif kind is SplitKind.PRESENCE and tested.kind == _FLAG:
+    elif kind is SplitKind.PRESENCE and tested.kind == FLAG:
         cells = [0, 1]
-    elif kind is SplitKind.THRESHOLD and tested.kind == _FLAG:  # a column of 0 and 1
+    elif kind is SplitKind.THRESHOLD and tested.kind == FLAG:  # a column of 0 and 1
         cells = [int(value > tree.threshold[node]) for value in (1, 0)]
-    elif kind is SplitKind.THRESHOLD and tested.kind == _THRESHOLD:
+    elif kind is SplitKind.THRESHOLD and tested.kind == THRESHOLD:
         cells = _cells_by_cut(float(tree.threshold[node]), tested, described)
-    elif kind in (SplitKind.SUBSET, SplitKind.MULTIWAY) and tested.kind == _CATEGORY:
+    elif kind in (SplitKind.SUBSET, SplitKind.MULTIWAY) and tested.kind == CATEGORY:
         has_others = sources.has_unlisted(place[int(tree.feature[node])])
         cells = _cells_by_category(tree, node, described, has_others=has_others)
     else:

@@ -17,11 +17,18 @@ from scipy.stats import chi2
 
 from thetatree import _kernel
 from thetatree.grow.from_sketches import tree_features
-from thetatree.sketch.sources import Sources, Tested, source_of_all, tested_features
+from thetatree.sketch.sources import (
+    CATEGORY,
+    FLAG,
+    THRESHOLD,
+    Sources,
+    Tested,
+    source_of_all,
+    tested_features,
+)
 from thetatree.sketch.tuple_set import TupleSet
 from thetatree.tree.tree import SplitKind, Tree
 
-_FLAG, _CATEGORY, _THRESHOLD = 0, 1, 2
 _TIE = 1e-12
 _PURE = 1e-14  # of the root's variance: what rounding leaves
 Cells = list[int]
@@ -240,7 +247,7 @@ class _Grower:
         """The cells of each category that the node has keys of, by mean: the best cut is among these."""
         tests: list[tuple[int, Cells]] = []
         for f, one in enumerate(self._tested):
-            if one.kind == _CATEGORY:
+            if one.kind == CATEGORY:
                 allowed = node.cells.get(f, [1] * (len(one.values) + 2))
                 for cell in range(len(one.values) + 1):
                     if allowed[cell]:
@@ -289,9 +296,9 @@ class _Grower:
         if split is None:
             return SplitKind.LEAF, -2.0, []
         one = self._tested[split.feature]
-        if one.kind == _FLAG:
+        if one.kind == FLAG:
             return SplitKind.PRESENCE, -2.0, []
-        if one.kind == _THRESHOLD:
+        if one.kind == THRESHOLD:
             return SplitKind.THRESHOLD, self._data.features[one.feature].edges[split.cut], []
         return SplitKind.SUBSET, -2.0, [cell for cell, marked in enumerate(split.left_cells) if marked]
 
@@ -299,9 +306,9 @@ class _Grower:
 def _sides(one: Tested, order: Any) -> list[Cells]:
     """For each candidate of a feature, the cells that go left."""
     n = len(one.values)
-    if one.kind == _FLAG:
+    if one.kind == FLAG:
         return [[1, 0, 0]]
-    if one.kind == _THRESHOLD:
+    if one.kind == THRESHOLD:
         return [[int(cell <= cut) for cell in range(n)] + [0, 0] for cut in range(n)]
     chosen = [set(order[: i + 1]) for i in range(len(order) - 1)]
     return [[int(cell in some) for cell in range(n + 2)] for some in chosen]

@@ -21,7 +21,7 @@ from thetatree import _kernel
 from thetatree.data.features import Feature
 from thetatree.data.rows import Column, Rows
 from thetatree.grow.from_sketches import tree_features
-from thetatree.sketch.sources import CELL_KINDS, Sources, Tested
+from thetatree.sketch.sources import CATEGORY, FLAG, Sources, Tested
 from thetatree.tree.estimates import Estimates
 from thetatree.tree.tree import Tree
 
@@ -128,11 +128,11 @@ def _codes(
 
 def _values(sources: Sources, one: Tested, cells: NDArray[np.int32]) -> NDArray[Any]:
     """Return what a column holds: a flag, a category's code, or the cut that a number is placed at."""
-    if one.kind == CELL_KINDS["flag"]:
+    if one.kind == FLAG:
         flags = np.array([1, 0, -1], dtype=np.int8)
         values = flags[cells]
         return values if (cells < 0).any() else values.view(np.uint8)
-    if one.kind == CELL_KINDS["category"]:
+    if one.kind == CATEGORY:
         return np.where(cells == len(one.values), -1, cells).astype(np.int32)
     edges = np.array(sources.data.features[one.feature].edges)
     finite = edges[np.isfinite(edges)]

@@ -18,7 +18,8 @@ from thetatree.sketch.data import ALL, SketchData
 
 _WHAT = ("total", "present", "absent", "known")  # what a class has sketches of
 _ONLY = (0,)
-CELL_KINDS = {"flag": 0, "multi": 0, "category": 1, "threshold": 2}
+FLAG, CATEGORY, THRESHOLD = 0, 1, 2
+CELL_KINDS = {"flag": FLAG, "multi": FLAG, "category": CATEGORY, "threshold": THRESHOLD}
 
 
 class Tested(NamedTuple):
