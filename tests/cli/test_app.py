@@ -84,7 +84,7 @@ def test_a_bar_for_a_person(tmp_path, monkeypatch):
 
 
 def test_memory_and_interrupts_end_in_a_line(monkeypatch, run, folder):
-    import thetatree.cli.models as models
+    import thetatree.cli.fit as fit
 
     def fails(error):
         def read(*_, **__):
@@ -92,13 +92,13 @@ def test_memory_and_interrupts_end_in_a_line(monkeypatch, run, folder):
 
         return read
 
-    monkeypatch.setattr(models, "read_table", fails(MemoryError()))
+    monkeypatch.setattr(fit, "read_table", fails(MemoryError()))
     done = run("fit", "people.csv", "--target", "left")
     assert (done.code, "not enough memory" in done.err) == (1, True)
-    monkeypatch.setattr(models, "read_table", fails(KeyboardInterrupt()))
+    monkeypatch.setattr(fit, "read_table", fails(KeyboardInterrupt()))
     done = run("fit", "people.csv", "--target", "left")
     assert (done.code, "interrupted" in done.err) == (130, True)
-    monkeypatch.setattr(models, "read_table", fails(ZeroDivisionError("oh")))
+    monkeypatch.setattr(fit, "read_table", fails(ZeroDivisionError("oh")))
     done = run("fit", "people.csv", "--target", "left")
     assert (done.code, "ZeroDivisionError" in done.err) == (1, True)
 

@@ -16,7 +16,7 @@ from typing import Annotated, Any
 
 import typer
 
-from thetatree.cli import models, refresh, share, sketches, use
+from thetatree.cli import fit, models, refresh, share, sketches, use
 from thetatree.cli.config import read_config
 
 app = typer.Typer(
@@ -33,7 +33,7 @@ for command in (
     sketches.inspect,
     sketches.sql,
     refresh.refresh,
-    models.fit,
+    fit.fit,
     models.prune,
     models.show,
     use.predict,
