@@ -36,7 +36,9 @@ try_with() { # the wheel in an empty environment, whose programs are all there a
   cp -r tests/conftest.py tests/naive tests/cli tests/tree "$room/tests"
   # Left out: what runs other programs of the path.
   (cd "$room" && $alone python -m pytest -q -p no:cacheprovider tests/cli tests/tree \
-    --ignore tests/cli/test_documented_commands.py -k "not demo and not had_enough") | tail -1
+    --ignore tests/cli/test_documented_commands.py -k "not demo and not had_enough" >tests.txt) ||
+    { tail -40 "$room/tests.txt"; return 1; }
+  tail -1 "$room/tests.txt"
   rm -rf "$room/env" "$room/tests"
 }
 
