@@ -30,7 +30,7 @@ try_with() { # the wheel in an empty environment, whose programs are all there a
   "$1" -m venv "$room/env"
   alone="env PATH=$room/env/bin"
   $alone pip install --quiet --disable-pip-version-check --find-links dist --only-binary :all: thetatree
-  (cd "$room" && $alone thetatree demo --customers 20000 >demo.txt && echo "demo: report at$(tail -1 demo.txt)")
+  (cd "$room" && $alone thetatree demo --customers 20000 >demo.txt && echo "demo: report at $(tail -1 demo.txt)")
   $alone pip install --quiet --disable-pip-version-check --only-binary :all: pytest polars pyyaml duckdb onnx sqlglot
   mkdir "$room/tests"
   cp -r tests/conftest.py tests/naive tests/cli tests/tree "$room/tests"
