@@ -10,12 +10,14 @@ FIRST ?= 1
 TARGETS ?=
 MUTATIONS ?= 1000000
 KILLS ?= 1000
+BLOBS ?= 10000000
+THREADED ?= tests/trust/test_processes.py tests/trust/test_identical.py tests/grow tests/sketch tests/tree
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test cover oracle bench planted mutants lint format sanitize docs wheel prove-exports prove-files sketch-proofs noise intervals spark clean
+.PHONY: help setup demo test cover oracle bench planted mutants lint format sanitize sanitize-threads fuzz docs wheel prove-exports prove-files prove-kills prove-memory prove-identical sketch-proofs noise intervals spark clean
 
 help: ## say what each target does
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(STAMP) ## create .venv and install thetatree with everything its tests need
 
@@ -79,7 +81,25 @@ format: setup ## let ruff put the code in order
 	$(BIN)/ruff format .
 
 sanitize: setup ## the tests on a kernel built with the address and undefined-behaviour sanitizers
-	sh tests/sanitize.sh $(BIN)/python
+	sh tests/sanitize.sh $(BIN)/python memory
+
+sanitize-threads: setup ## what works on threads, on a kernel built with the thread sanitizer
+	sh tests/sanitize.sh $(BIN)/python thread $(THREADED)
+
+fuzz: ## ten million damaged sketches through the parser, under the sanitizers
+	mkdir -p build/fuzz
+	$(CXX) -std=c++20 -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -Ikernel \
+		tests/sketch/fuzz_wire.cpp kernel/theta_wire.cpp kernel/theta_text.cpp -o build/fuzz/wire
+	for seed in 1 2 3 4 5; do build/fuzz/wire $$(($(BLOBS) / 5)) $$seed || exit 1; done
+
+prove-kills: setup ## a thousand kills each of build, merge, predict and save
+	$(BIN)/python tests/trust/prove_kills.py $(KILLS)
+
+prove-memory: setup ## every call under rising ceilings of memory
+	$(BIN)/python tests/trust/ceilings.py 16
+
+prove-identical: setup ## the same bytes over threads, row orders, partitions, Pythons and instruction sets
+	$(BIN)/python tests/trust/prove_identical.py
 
 docs: setup ## build the site into site/, strictly, and run every code block of it
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --editable ".[docs]"

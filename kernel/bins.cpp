@@ -8,7 +8,7 @@
 #include "isa.h"
 #include "random.h"
 
-#if THETATREE_X86_CLONES
+#if THETATREE_X86_64_V4
 #include <immintrin.h>
 #endif
 
@@ -60,7 +60,7 @@ void bin_plainly(const T*, const T* fine, const T* values, int64_t n, uint8_t mi
   }
 }
 
-#if THETATREE_X86_CLONES
+#if THETATREE_X86_64_V4
 // Two comparisons with sixteen edges each; a mask's bits are counted.
 __attribute__((target("arch=x86-64-v4"))) void bin_by_masks(const float* coarse, const float* fine,
                                                             const float* values, int64_t n, uint8_t missing,
@@ -92,7 +92,7 @@ __attribute__((target("arch=x86-64-v4"))) void bin_by_masks(const double* coarse
 
 template <class T>
 void bin_values(const T* coarse, const T* fine, const T* values, int64_t n, uint8_t missing, uint8_t* bins) {
-#if THETATREE_X86_CLONES
+#if THETATREE_X86_64_V4
   if (has_x86_64_v4()) return bin_by_masks(coarse, fine, values, n, missing, bins);
 #endif
   bin_plainly(coarse, fine, values, n, missing, bins);

@@ -5,7 +5,7 @@
 
 #include "isa.h"
 
-#if THETATREE_X86_CLONES
+#if THETATREE_X86_64_V4
 #include <immintrin.h>
 #endif
 
@@ -63,7 +63,7 @@ void pack_plainly(const char* data, int64_t stride, int64_t begin, int64_t end, 
   }
 }
 
-#if THETATREE_X86_CLONES
+#if THETATREE_X86_64_V4
 #define THETATREE_V4 __attribute__((target("arch=x86-64-v4")))
 
 // Sixteen floats, or 64 bytes: a comparison with 1 and one with 0 give the bits. Lanes that are not asked for are 0.
@@ -114,7 +114,7 @@ THETATREE_V4 void pack_by_masks(const char* data, int64_t stride, int64_t begin,
 
 void pack_rows(Type type, const char* data, int64_t stride, int64_t begin, int64_t end, int64_t n, uint64_t* out,
                int64_t width, uint64_t* other) {
-#if THETATREE_X86_CLONES
+#if THETATREE_X86_64_V4
   if (has_x86_64_v4()) {
     if (type == Type::f32) return pack_by_masks<float>(data, stride, begin, end, n, out, width, other);
     if (type == Type::f64) return pack_by_masks<double>(data, stride, begin, end, n, out, width, other);

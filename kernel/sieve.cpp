@@ -4,8 +4,9 @@
 #include <cstring>
 
 #include "byte_order.h"
+#include "isa.h"
 
-#if defined(__x86_64__) && defined(__GNUC__)
+#if defined(__x86_64__) && defined(__GNUC__) && THETATREE_ISA >= 4
 #include <immintrin.h>
 #define THETATREE_AVX512 __attribute__((target("avx512f,avx512bw")))
 #endif

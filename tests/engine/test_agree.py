@@ -119,6 +119,35 @@ def check_long_table(frame, tmp_path, monkeypatch):
     check_same(tt.engine.from_sketches(tmp_path / "long", **asked), by_builder("float"))
 
 
+def check_reads_ours(session, key_type, tmp_path):
+    """Images that we wrote, of both versions: the engine counts and unites them as we do, to the byte."""
+    whole = by_builder(key_type)
+    table = rows(key_type)
+    options = {"key": "id", "target": "buys", "features": FEATURES, "edges": EDGES, "lg_k": LG_K}
+    halves = [tt.sketch(table[first::2], **options) for first in (0, 1)]
+    for version in (3, 4):
+        folder = tmp_path / f"ours-{version}"
+        folder.mkdir()
+        for number, half in enumerate(halves):
+            half.write(folder / f"{number}.parquet", version=version)
+        whole.write(tmp_path / f"whole-{version}.parquet", version=version)
+        session.read.parquet(str(folder)).createOrReplaceTempView("halves")
+        united = session.sql(
+            f"SELECT class, feature, value, theta_union_agg(sketch, {LG_K}) AS sketch FROM halves "
+            "GROUP BY class, feature, value"
+        )
+        check_same(tt.engine.from_sketches(united.toArrow(), **problem(key_type)), whole)
+        session.read.parquet(str(tmp_path / f"whole-{version}.parquet")).createOrReplaceTempView("ours")
+        counted = session.sql(
+            "SELECT class, feature, value, theta_sketch_estimate(sketch) AS theirs FROM ours"
+        )
+        both = (
+            counted.toArrow().to_pandas().merge(whole.counts(), on=["class", "feature", "value"], how="outer")
+        )
+        assert len(both) == len(whole)
+        assert ((both["theirs"] - both["estimate"]).abs() <= 0.5).all()  # they give whole numbers
+
+
 @pytest.mark.skipif(
     shutil.which("java") is None and not os.environ.get("CI"), reason="Spark needs Java, which is not here"
 )
@@ -144,6 +173,7 @@ def test_spark(tmp_path, monkeypatch):
         check_lists_of_spark(session, tmp_path)
         check_keys_and_sums(session, frame, "float", sums=True)
         check_long_table(frame, tmp_path, monkeypatch)
+        check_reads_ours(session, "text", tmp_path)
     finally:
         session.stop()
 
@@ -161,6 +191,7 @@ def test_sail(tmp_path, monkeypatch):
         check_lists_of_spark(session, tmp_path)
         check_keys_and_sums(session, frame, "float", sums=False)  # Sail has no tuple sketches
         check_long_table(frame, tmp_path, monkeypatch)
+        check_reads_ours(session, "text", tmp_path)
     finally:
         session.stop()
         server.stop()

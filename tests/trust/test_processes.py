@@ -22,6 +22,11 @@ SET = tt.sketch(
     pd.DataFrame(X > 0.3, columns=list("abcdef")).assign(id=range(4000), y=Y), key="id", target="y", lg_k=9
 )
 
+# In a fork of a process with threads the thread sanitizer loses its count of them.
+FORKS = pytest.mark.skipif(
+    not hasattr(os, "fork") or "tsan" in os.environ.get("LD_PRELOAD", ""), reason="no fork here"
+)
+
 
 def leaves(n_jobs: int) -> list[np.ndarray]:
     """What trees of every kind say, fitted here and now on this many kernel threads."""
@@ -74,7 +79,7 @@ def test_one_set_is_grown_from_by_many_threads(alone):
     assert len({str(model.tree_.to_frame().to_csv()) for model in models}) == 1
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+@FORKS
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_a_fork_after_a_fit(alone):
     assert same(leaves(2), alone)
@@ -89,7 +94,7 @@ def test_a_fork_after_a_fit(alone):
     assert os.waitstatus_to_exitcode(status) == 0
 
 
-@pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="no fork here")
+@FORKS
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_multiprocessing(alone):
     assert same(leaves(2), alone)
