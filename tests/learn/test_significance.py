@@ -208,22 +208,28 @@ def test_exact_sketches_have_the_p_values_of_rows():
 
 @pytest.mark.parametrize("criterion", ["gini", "entropy"])
 def test_the_gates_law_of_three_classes_by_its_definition(criterion):
-    """Σ w_c (x_c − Σ π_d x_d)² with x_c of variance 1/n_c, as the χ² of the same first three cumulants."""
+    """Σ w_c (x_c − Σ π_d x_d)² with x_c of variance U_c, as the χ² of the same first three cumulants."""
     rng = np.random.default_rng(2)
-    frame = pd.DataFrame({"id": np.arange(900), **{f"f{j}": rng.random(900) < 0.4 for j in range(3)}})
-    frame["y"] = rng.choice(3, 900, p=[0.6, 0.3, 0.1])
+    y = np.repeat([0, 1, 2], [6000, 900, 300])
+    frame = pd.DataFrame(
+        {"id": np.arange(7200), **{f"f{j}": rng.random(7200) < 0.4 + 0.1 * (y == j) for j in range(3)}}
+    )
     model = tt.ThetaSketchDecisionTreeClassifier(criterion=criterion, max_depth=1, significance=None)
-    tree = model.fit(tt.sketch(frame, key="id", target="y")).tree_
-    n = np.bincount(frame["y"])
-    share = n / 900
+    tree = model.fit(tt.sketch(frame.assign(y=y), key="id", target="y", lg_k=9)).tree_
+    found = tree.estimates
+    n, theta = found.count[0], found.theta
+    share, p = n / n.sum(), found.count[1].sum() / n.sum()
+    variance = ((1 - p) / theta[1] + p / theta[2]) / n
+    assert len(set(variance * n)) == 3
     w = share**2 if criterion == "gini" else share / 2
-    apart = (np.eye(3) - share) / np.sqrt(n)
+    apart = (np.eye(3) - share) * np.sqrt(variance)
     form = apart.T @ np.diag(w) @ apart
     k1, k2, k3 = (np.trace(np.linalg.matrix_power(form, power)) for power in (1, 2, 3))
     freedom = k2**3 / k3**2
     gain = tree.score[0] * (1 if criterion == "gini" else np.log(2))
     x = freedom + (gain - k1) / np.sqrt(k2) * np.sqrt(freedom)
     assert tree.p_value[0] == pytest.approx(3 * stats.chi2.sf(x, freedom), rel=1e-9)
+    assert 0 < tree.p_value[0] < 1
 
 
 def test_what_auto_means():
