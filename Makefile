@@ -65,7 +65,7 @@ intervals: setup ## how often the intervals of 2,000 sketch sets hold (six minut
 planted: setup ## bugs planted in the kernel by hand, one at a time: which test catches each (20 minutes)
 	$(BIN)/python tests/planted_bugs.py
 
-mutants: setup ## mutants of criteria, search, pruning and counting, made by rule: how many the tests kill (40 minutes)
+mutants: setup ## mutants of criteria, search, pruning and counting, made by rule: how many the tests kill (about half an hour)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --editable ".[mutants]"
 	$(BIN)/python tests/mutants --fresh
 
