@@ -35,8 +35,16 @@ PAIRS = {
 }
 STEPS = {"++": ("up", "--"), "--": ("down", "++")}
 EXTREMES = {b"std::min": ("lesser", "std::max"), b"std::max": ("greater_of", "std::min")}
-# Compile-time constants, messages and labels are no places for mutants.
-CLOSED = {CursorKind.STATIC_ASSERT, CursorKind.CXX_THROW_EXPR, CursorKind.ENUM_DECL, CursorKind.CASE_STMT}
+# No places for mutants: compile-time constants, messages, labels, and first values of members, which are
+# overwritten; and calls that no answer depends on.
+CLOSED = {
+    CursorKind.STATIC_ASSERT,
+    CursorKind.CXX_THROW_EXPR,
+    CursorKind.ENUM_DECL,
+    CursorKind.CASE_STMT,
+    CursorKind.FIELD_DECL,
+}
+HINTS = re.compile(rb"(poll|poll_at|__builtin_prefetch|\w+\.(reserve|shrink_to_fit))\(")
 STATEMENTS = {
     CursorKind.CALL_EXPR,
     CursorKind.BINARY_OPERATOR,
@@ -97,6 +105,8 @@ class _Finder:
                     self.statement(below, cursor)
                     self.walk(below, cursor)
             return
+        if self.is_hint(cursor):
+            return
         self.look(cursor, parent)
         for below in cursor.get_children():
             if cursor.kind == CursorKind.COMPOUND_STMT or self._is_body(cursor, below):
@@ -122,6 +132,11 @@ class _Finder:
         parts = list(cursor.get_children())
         bodies = parts[1:] if cursor.kind == CursorKind.IF_STMT else parts[-1:]
         return below in bodies and not self.text[self.span(below)[1] :].lstrip().startswith(b")")
+
+    def is_hint(self, cursor: Cursor) -> bool:
+        """Whether something is a call that may be left out: for an interrupt, for a cache, for room."""
+        start, end = self.span(cursor)
+        return cursor.kind == CursorKind.CALL_EXPR and HINTS.match(self.text[start:end]) is not None
 
     def look(self, cursor: Cursor, parent: Cursor | None) -> None:
         """Find the mutants of one cursor."""
@@ -198,10 +213,8 @@ class _Finder:
         text = self.text[start:end].decode()
         if not re.match(r"[\d.]", text):
             return
-        if parent and (
-            parent.kind == CursorKind.FIELD_DECL or parent.type.get_canonical().kind == TypeKind.CONSTANTARRAY
-        ):
-            return  # a member's first value is nearly always overwritten
+        if parent and parent.type.get_canonical().kind == TypeKind.CONSTANTARRAY:
+            return
         step = 1 if re.fullmatch(r"[0.]+\D*", text) or start % 2 else -1
         self.add(
             cursor,
@@ -236,7 +249,7 @@ class _Finder:
 
     def statement(self, cursor: Cursor, parent: Cursor) -> None:
         """Drop a statement that nothing needs for compiling."""
-        if cursor.kind not in STATEMENTS:
+        if cursor.kind not in STATEMENTS or self.is_hint(cursor):
             return
         start, end = self.span(cursor)
         semicolon = re.match(rb"\s*;", self.text[end:])
