@@ -531,3 +531,21 @@ def test_more_flags_than_a_table_of_rows_was_made_for():
     named, by_rows = ([t.features[f].name for f in t.feature[~t.is_leaf]] for t in (model.tree_, rows))
     assert named == by_rows
     assert model.tree_.n_node_samples.tolist() == rows.n_node_samples.tolist()
+
+
+def test_many_rare_features_are_known_beyond_what_the_totals_hold():
+    """Too few keys to a row for a table of rows: sketches are walked along, a stretch of hashes at a time."""
+    rng = np.random.default_rng(8)
+    n = 20_000
+    frame = pd.DataFrame(rng.random((n, 320)) < 0.012, columns=[f"f{j}" for j in range(320)])
+    frame["f1"] |= frame["f0"] & (rng.random(n) < 0.5)
+    y = (frame["f0"] & ~frame["f1"]) | (rng.random(n) < 0.3)
+    sketches = tt.sketch(frame.assign(id=np.arange(n), y=y), key="id", target="y", lg_k=9)
+    tree = ThetaTree(max_depth=2, significance=None, min_held=0).fit(sketches).tree_
+    left = tree.child[0]
+    assert tree.features[tree.feature[0]].name == "f0"
+    assert tree.features[tree.feature[left]].name == "f1"
+    both, alone = tree.child[tree.child_start[left] : tree.child_start[left] + 2]
+    sizes = tree.weighted_n_node_samples
+    assert sizes[both] == pytest.approx((frame["f0"] & frame["f1"]).sum(), rel=0.01)
+    assert sizes[alone] == pytest.approx((frame["f0"] & ~frame["f1"]).sum(), rel=0.01)
