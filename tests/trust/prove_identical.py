@@ -45,7 +45,8 @@ def held_to(level: int) -> Path:
 
 def other_pythons() -> dict[str, str]:
     """Pythons by minor version, this one left out."""
-    path = os.pathsep.join([os.environ["PATH"], *map(str, Path.home().glob(".pyenv/versions/3.*/bin"))])
+    # pyenv's own come first: what it puts on the path runs only where a version has been chosen.
+    path = os.pathsep.join([*map(str, Path.home().glob(".pyenv/versions/3.*/bin")), os.environ["PATH"]])
     found = {}
     for minor in range(11, 16):
         python = shutil.which(f"python3.{minor}", path=path)
