@@ -24,8 +24,8 @@ struct Bits {
 std::vector<Bits> bits_of(const ClassIndex& index, const Slots& slots) {
   std::vector<Bits> out;
   for (const int32_t slot : slots) {
-    if (slot < 0) continue;
-    const int32_t column = index.column(slot);
+    const int32_t column = slot < 0 ? -1 : index.column(slot);
+    if (column < 0) continue;  // a sketch that is not there holds nothing
     const auto found = std::find_if(out.begin(), out.end(), [&](const Bits& some) { return some.word == column / 64; });
     if (found != out.end()) found->bits |= 1ULL << (column % 64);
     else out.push_back({column / 64, 1ULL << (column % 64)});
