@@ -501,20 +501,37 @@ class SketchGrower {
   SketchTree in_preorder() const {
     SketchTree out;
     std::vector<const SketchNode*> open{&nodes_.front()};
-    std::vector<int64_t> slots{-1};
+    std::vector<int64_t> slots{-1}, parents{-1};
     while (!open.empty()) {
       const SketchNode& node = *open.back();
-      const int64_t slot = slots.back();
+      const int64_t slot = slots.back(), parent = parents.back(), id = static_cast<int64_t>(out.tree.kind.size());
       open.pop_back();
       slots.pop_back();
-      if (slot >= 0) out.tree.child[slot] = static_cast<int32_t>(out.tree.kind.size());
+      parents.pop_back();
+      if (slot >= 0) out.tree.child[slot] = static_cast<int32_t>(id);
       append(node, out);
+      append_shares(node, parent, out.tree.value);
       if (!node.left) continue;
       const int64_t first = static_cast<int64_t>(out.tree.child.size()) - 2;
       open.insert(open.end(), {node.right, node.left});
       slots.insert(slots.end(), {first + 1, first});
+      parents.insert(parents.end(), 2, id);
     }
     return out;
+  }
+
+  // What the node predicts: the shares of its counts and of two held keys more, which are as its parent's are. So a
+  // class of which no key is held here, though it has many, is not ruled out; where all is known, nothing is added.
+  void append_shares(const SketchNode& node, int64_t parent, std::vector<double>& value) const {
+    constexpr double kKeysMore = 2;
+    double key = 0;  // what one held key stands for
+    for (int c = 0; c < n_classes_ && parent >= 0; ++c)
+      if (node.theta[c] > 0) key = std::max(key, rules_.class_weight[c] * (1 - node.theta[c]) / node.theta[c]);
+    const double more = kKeysMore * key, all = node.weight + more;
+    for (int c = 0; c < n_classes_; ++c) {
+      const double expected = more > 0 ? more * value[parent * n_classes_ + c] : 0;
+      value.push_back(all > 0 ? (node.tally[c] + expected) / all : 1.0 / n_classes_);
+    }
   }
 
   void append(const SketchNode& node, SketchTree& out) const {
@@ -546,7 +563,6 @@ class SketchGrower {
     tree.weight.push_back(node.weight);
     tree.n_samples.push_back(static_cast<int64_t>(std::llround(node.n)));
     for (int c = 0; c < n_classes_; ++c) {
-      tree.value.push_back(node.weight > 0 ? node.tally[c] / node.weight : 1.0 / n_classes_);
       out.count.push_back(node.counts[c].n);
       out.variance.push_back(node.counts[c].variance);
       out.theta.push_back(node.theta[c]);

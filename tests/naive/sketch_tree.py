@@ -214,6 +214,7 @@ class Node:
     allowed: dict[int, list[int]]
     counts: list[tuple[float, float]]
     depth: int = 0
+    parent: "Node | None" = None
 
 
 class Grower:
@@ -239,6 +240,15 @@ class Grower:
 
     def weighted(self, counts):
         return [n * w for (n, _), w in zip(counts, self.weight, strict=True)]
+
+    def shares(self, node):
+        """Those of the counts and of two held keys more, which are as the parent's are."""
+        weights = np.array(self.weighted(node.counts))
+        if node.parent is None:
+            return criteria.shares(weights.tolist())
+        taus = [self._count(c, node.allowed)[3] for c in range(self.k)]
+        key = max(w * (1 - tau) / tau for w, tau in zip(self.weight, taus, strict=True))
+        return (weights + 2 * key * np.array(self.shares(node.parent))) / (weights.sum() + 2 * key)
 
     def impurity(self, counts):
         return criteria.impurity(self.rules["criterion"], self.weighted(counts))
@@ -430,7 +440,7 @@ def judge(tree, sources, rules):
             return f"node {at}: chose {chosen}, but {best[0]} is better"
         for child, side in ((tree.children_left[at], 0), (tree.children_right[at], 1)):
             allowed = {**node.allowed, chosen.place: chosen.allowed[side]}
-            below = Node(allowed, chosen.sides[side], node.depth + 1)
+            below = Node(allowed, chosen.sides[side], node.depth + 1, node)
             if not np.isclose(tree.estimates.held[child], chosen.held[side]):
                 return f"node {child}: holds {tree.estimates.held[child]}, not {chosen.held[side]}"
             walk.append((int(child), below))
@@ -460,8 +470,8 @@ def _wrong_counts(tree, at, node, grower):
     weights = grower.weighted(node.counts)
     if not np.isclose(tree.weighted_n_node_samples[at], sum(weights), rtol=1e-9):
         return f"weight {tree.weighted_n_node_samples[at]}, not {sum(weights)}"
-    if not np.allclose(tree.values[at], criteria.shares(weights), rtol=1e-9, atol=1e-12):
-        return f"values {tree.values[at]}, not {criteria.shares(weights)}"
+    if not np.allclose(tree.values[at], grower.shares(node), rtol=1e-9, atol=1e-12):
+        return f"values {tree.values[at]}, not {grower.shares(node)}"
     if not np.isclose(tree.impurity[at], grower.impurity(node.counts), rtol=1e-9, atol=1e-11):
         return f"impurity {tree.impurity[at]}, not {grower.impurity(node.counts)}"
     if abs(tree.n_node_samples[at] - sum(counts)) > 0.5 + 1e-6:
