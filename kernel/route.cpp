@@ -72,8 +72,10 @@ void route_matrix(const std::vector<Step<Real>>& steps, const RowsView& rows, in
         T held;
         std::memcpy(&held, at + i * stride + (here.feature & ~kMissingLow) * step, sizeof(T));
         const Real value = static_cast<Real>(held);
-        const bool low = here.feature & kMissingLow ? !(value > here.threshold) : value <= here.threshold;
-        const int32_t next = here.next[!low];
+        // Both are worked out, since a branch on either could not be foretold.
+        const uint32_t low = static_cast<uint32_t>(value <= here.threshold) |
+                             (static_cast<uint32_t>(value != value) & here.feature >> 31);
+        const int32_t next = here.next[1 - low];
         moved |= next ^ node[i];
         node[i] = next;
       }
