@@ -23,7 +23,10 @@ MODULES = {
     "CatBoost": "catboost",
     "YDF": "ydf",
     "snapml": "snapml",
+    "lleaves": "lleaves",
+    "treelite": "treelite",
 }
+PREDICT_ONLY = {"lleaves", "treelite"}  # they run LightGBM's trees
 EXACT = {OURS, REFERENCE, "YDF"}  # every cut between two values is looked at
 
 _MOST_LIGHTGBM_LEAVES = 131_072  # its own limit
@@ -159,6 +162,60 @@ class _YDF:
         return (scores > 0.5).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
 
 
+class _LightGBMTree:
+    """LightGBM's tree in another one's hands."""
+
+    def __init__(self, case: Case, n_threads: int) -> None:
+        self.n_threads = n_threads
+        self.grower = _lightgbm(case, n_threads)
+
+    def fit(self, X: Any, y: Any) -> _LightGBMTree:
+        self.take(self.grower.fit(X, y).booster_)
+        return self
+
+    def take(self, booster: Any) -> None:
+        raise NotImplementedError
+
+    def scores(self, X: Any) -> Any:
+        raise NotImplementedError
+
+    def predict(self, X: Any) -> Any:
+        return (self.scores(X) > 0.5).astype(int)
+
+
+class _Lleaves(_LightGBMTree):
+    """Compiled by LLVM."""
+
+    def take(self, booster: Any) -> None:
+        import tempfile
+        from pathlib import Path
+
+        import lleaves
+
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "model.txt"
+            booster.save_model(str(file))
+            self.model = lleaves.Model(model_file=str(file))
+            self.model.compile()
+
+    def scores(self, X: Any) -> Any:
+        return self.model.predict(X, n_jobs=self.n_threads)
+
+
+class _Treelite(_LightGBMTree):
+    """Run by treelite's own tree walker."""
+
+    def take(self, booster: Any) -> None:
+        import treelite
+
+        self.model = treelite.frontend.from_lightgbm(booster)
+
+    def scores(self, X: Any) -> Any:
+        from treelite import gtil
+
+        return gtil.predict(self.model, X, nthread=self.n_threads).ravel()
+
+
 def _snapml(case: Case, n_threads: int) -> Any:
     from snapml import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -176,6 +233,8 @@ MAKERS: dict[str, Callable[[Case, int], Any]] = {
     "CatBoost": _catboost,
     "YDF": _YDF,
     "snapml": _snapml,
+    "lleaves": _Lleaves,
+    "treelite": _Treelite,
 }
 
 

@@ -25,6 +25,8 @@ _PACKAGES = (
     "catboost",
     "ydf",
     "snapml",
+    "lleaves",
+    "treelite",
 )
 
 HEADER = (

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from cases import CASES, make_data
-from peers import MODULES, OURS
+from peers import MODULES, OURS, PREDICT_ONLY
 from report import HEADER, TARGET_HEADER, Figures, Outcome, as_markdown, as_text, machine, rows_of, targets_of
 
 HERE = Path(__file__).resolve().parent
@@ -59,17 +59,33 @@ def _take_turns(everyone: list[Figures], name: str, folder: Path, repeat: int, n
 
 def run_case(name: str, libraries: list[str], repeat: int, n_threads: int, scale: float) -> Outcome:
     """Make the data of one case and measure these libraries on it."""
-    only = CASES[name].only
-    everyone = [Figures(library) for library in libraries if library == OURS or not only or library in only]
+    case = CASES[name]
+    can = [library for library in libraries if case.measured == "predict" or library not in PREDICT_ONLY]
+    everyone = [
+        Figures(library) for library in can if library == OURS or not case.only or library in case.only
+    ]
     for figures in everyone:
         if importlib.util.find_spec(MODULES[figures.library]) is None:
             figures.note = f"SKIPPED: {MODULES[figures.library]} is not installed"
-        elif figures.library in CASES[name].without:
-            figures.note = f"SKIPPED: {CASES[name].without[figures.library]}"
+        elif figures.library in case.without:
+            figures.note = f"SKIPPED: {case.without[figures.library]}"
     with tempfile.TemporaryDirectory(prefix="thetatree-bench-") as folder:
-        make_data(CASES[name], scale, Path(folder))
+        make_data(case, scale, Path(folder))
         _take_turns(everyone, name, Path(folder), repeat, n_threads)
-    return Outcome(CASES[name], everyone)
+    return Outcome(case, everyone)
+
+
+def _together(measured: list[Outcome], file: Path | None) -> list[Outcome]:
+    """Add the cases of earlier runs that are kept in a file, in the usual order, and keep these there, too."""
+    if file is None:
+        return measured
+    kept = json.loads(file.read_text()) if file.exists() else {}
+    by_case = {outcome.case.title: outcome for outcome in measured}
+    for name, case in CASES.items():
+        if case.title in by_case:
+            kept[name] = [vars(figures) for figures in by_case[case.title].figures]
+    file.write_text(json.dumps(kept))
+    return [Outcome(case, [Figures(**f) for f in kept[name]]) for name, case in CASES.items() if name in kept]
 
 
 def _arguments() -> argparse.Namespace:
@@ -90,6 +106,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--repeat", type=int, help="rounds; 5 by default, 2 with --quick")
     parser.add_argument("--threads", type=int, default=2, help="threads for those that use them; default 2")
     parser.add_argument("--out", type=Path, help="the Markdown file; default benchmarks/results/rows.md")
+    parser.add_argument(
+        "--keep", type=Path, help="a JSON file of figures: the cases of earlier runs are added"
+    )
     return parser.parse_args()
 
 
@@ -99,7 +118,8 @@ def main() -> int:
     scale = QUICK if arguments.quick else 1.0
     repeat = arguments.repeat or (2 if arguments.quick else 5)
     names = list(CASES) if "all" in arguments.cases else list(dict.fromkeys(arguments.cases))
-    outcomes = [run_case(name, arguments.libraries, repeat, arguments.threads, scale) for name in names]
+    measured = [run_case(name, arguments.libraries, repeat, arguments.threads, scale) for name in names]
+    outcomes = _together(measured, arguments.keep)
     print("\n".join(machine(arguments.threads)) + "\n")
     if scale != 1:
         print(f"A quick run: the large cases have {scale:g} of their rows. Not for quoting.\n")
