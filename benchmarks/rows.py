@@ -76,7 +76,7 @@ def run_case(name: str, libraries: list[str], repeat: int, n_threads: int, scale
 
 
 def _together(measured: list[Outcome], file: Path | None) -> list[Outcome]:
-    """Add the cases of earlier runs that are kept in a file, in the usual order, and keep these there, too."""
+    """Add the cases of earlier runs that are kept in a file, in the usual order, and keep these there."""
     if file is None:
         return measured
     kept = json.loads(file.read_text()) if file.exists() else {}

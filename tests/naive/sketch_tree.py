@@ -214,7 +214,7 @@ class Node:
     allowed: dict[int, list[int]]
     counts: list[tuple[float, float]]
     depth: int = 0
-    parent: "Node | None" = None
+    parent: Node | None = None
 
 
 class Grower:
