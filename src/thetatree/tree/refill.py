@@ -45,24 +45,9 @@ def refilled_by_rows(
 def refilled_by_counts(tree: Tree, counts: Estimates, class_weight: Floats) -> Tree:
     """Return the tree with the counts of other keys, as `count_tree` gives them."""
     n_keys = np.rint(counts.count.sum(axis=1)).astype(np.int64)
-    tally = counts.count * class_weight
-    arrays = _refilled_by_classes(tree, tally, n_keys).arrays()
-    arrays["value"] = _with_keys_more(tree, tally, counts.theta, class_weight)
+    arrays = _refilled_by_classes(tree, counts.count * class_weight, n_keys).arrays()
     arrays |= {name: getattr(counts, name) for name in ("count", "standard_error", "theta", "held")}
     return type(tree).from_arrays(arrays, tree.features, tree.classes, tree.criterion)
-
-
-def _with_keys_more(tree: Tree, tally: Floats, theta: Floats, class_weight: Floats) -> Floats:
-    """Class shares as growing from sketches has them: two held keys more, which are as the parent's are."""
-    held = np.where(theta > 0, theta, 1.0)
-    more = 2 * (class_weight * (1 - held) / held).max(axis=1)
-    more[0] = 0.0
-    more[~(tally.sum(axis=1) + more > 0)] = 1.0  # of what is empty nothing but the parent is known
-    shares = np.empty_like(tally)
-    for node, parent in enumerate(tree.parent.tolist()):  # parents come first
-        expected = more[node] * shares[parent] if node else 0.0
-        shares[node] = (tally[node] + expected) / (tally[node].sum() + more[node])
-    return shares
 
 
 def _refilled_by_classes(tree: Tree, tally: Floats, n_keys: NDArray[np.int64]) -> Tree:
