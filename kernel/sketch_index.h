@@ -11,6 +11,7 @@
 // and rightly placed, so its keys below τ are counted, not guessed.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -159,7 +160,10 @@ class ClassIndex {
   const uint64_t* rows() const { return rows_.data(); }
   const uint32_t* columns_begin(int64_t key) const { return list_.data() + list_start_[key - n_rows_]; }
   const uint32_t* columns_end(int64_t key) const { return list_.data() + list_start_[key - n_rows_ + 1]; }
-  const uint32_t* listed_begin(int32_t slot) const { return posting_.data() + posting_start_[column_[slot]]; }
+  // A sketch that is not there has column -1, and an empty list.
+  const uint32_t* listed_begin(int32_t slot) const {
+    return posting_.data() + posting_start_[std::max(column_[slot], 0)];
+  }
   const uint32_t* listed_end(int32_t slot) const { return posting_.data() + posting_start_[column_[slot] + 1]; }
 
   // The two sides of a cut between a unit and the next; `missing`: with the missing keys.
