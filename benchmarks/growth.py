@@ -59,11 +59,11 @@ def _after_a_small_fit(model: Any, X: Any, y: Any) -> Callable[[], Any]:
 
 
 def _sketches(lg_k: int, n_threads: int) -> Callable[[], Any]:
-    from scale import sketches
+    from scale import checked, draw
 
     import thetatree as tt
 
-    made = sketches(200, 2, lg_k, 1_000_000)
+    made = checked(*draw(200, 2, lg_k, 1_000_000), lg_k)
     return lambda: tt.ThetaSketchDecisionTreeClassifier(max_depth=6).fit(made)
 
 

@@ -63,19 +63,24 @@ def draw(n_features: int, n_classes: int, lg_k: int, n_keys: int) -> tuple[list[
     return rows, column
 
 
+def checked(rows: list[Row], column: SketchColumn, lg_k: int) -> tt.SketchSet:
+    """Make a set of drawn sketches."""
+    kinds = dict.fromkeys({row.feature for row in rows if row.feature is not None}, "flag")
+    return tt.SketchSet(assemble(rows, column, Origin("id", "class", lg_k), Declared(kinds)))
+
+
 def main() -> None:
     given = [int(text) for text in sys.argv[1:]]
     n_features, n_classes, lg_k, n_keys = (given + [10_000, 5, 14, 1_000_000][len(given) :])[:4]
     with measured("drawn"):
         rows, column = draw(n_features, n_classes, lg_k, n_keys)
-    kinds = dict.fromkeys({row.feature for row in rows if row.feature is not None}, "flag")
     held = len(column.hashes)
     print(
         f"{n_features:,} flags x {n_classes} classes, lg_k {lg_k}: {len(rows):,} sketches, "
         f"{held / 1e6:,.0f} M held keys ({held * 8 / 1e9:.2f} GB)"
     )
     with measured("checked"):
-        made = tt.SketchSet(assemble(rows, column, Origin("id", "class", lg_k), Declared(kinds)))
+        made = checked(rows, column, lg_k)
     model = tt.ThetaSketchDecisionTreeClassifier(max_depth=6)
     with measured("grown"):
         model.fit(made)

@@ -170,7 +170,7 @@ def build_ours(folder: Path, size: int) -> dict[str, Any]:
     del part, classes, y, flags
     gc.collect()
     work = partial(tt.sketch, frame, key="key", target="y", lg_k=LG_K, n_jobs=2)
-    _, seconds, peak = _peak_of(work)
+    _, seconds, _, peak = _peak_of(work)
     return {"seconds": seconds, "peak": peak, "cells": size * BUILD_FLAGS}
 
 
@@ -221,7 +221,7 @@ def stream_ours(folder: Path, size: int) -> dict[str, Any]:
 
     tt.sketch(batches(BATCH), key="key", target="y", lg_k=LG_K, n_jobs=2)
     work = partial(tt.sketch, batches(size), key="key", target="y", lg_k=LG_K, n_jobs=2)
-    _, seconds, peak = _peak_of(work)
+    _, seconds, _, peak = _peak_of(work)
     return {"seconds": seconds, "peak": peak, "cells": size * BATCH_FLAGS}
 
 

@@ -177,17 +177,29 @@ double weighted_median(const std::vector<double>& y, const std::vector<double>& 
   return n > 0 ? y[order[n - 1]] : 0;
 }
 
-MedianPlaces::MedianPlaces(const NodeRows& node) : place_(node.n), value_(node.n) {
-  std::vector<std::pair<double, int32_t>> order(node.n);
-  for (int64_t i = 0; i < node.n; ++i) order[i] = {node.y[i], static_cast<int32_t>(i)};
+std::vector<uint32_t> ranks_of(const double* y, int64_t n) {
+  std::vector<std::pair<double, uint32_t>> order(n);
+  for (int64_t i = 0; i < n; ++i) order[i] = {y[i], static_cast<uint32_t>(i)};
   sort_and_poll(order, std::less<>());
+  std::vector<uint32_t> rank(n);
+  for (int64_t i = 0; i < n; ++i) rank[order[i].second] = static_cast<uint32_t>(i);
+  return rank;
+}
+
+MedianPlaces::MedianPlaces(const NodeRows& node, const std::vector<uint32_t>& rank, std::vector<uint64_t>& swap)
+    : place_(node.n), value_(node.n) {
+  std::vector<uint64_t> order(node.n);
+  for (int64_t i = 0; i < node.n; ++i)
+    order[i] = static_cast<uint64_t>(rank[node.rows[i]]) << 32 | static_cast<uint64_t>(i);
+  sort_items(order.data(), order.data() + node.n, 0, static_cast<uint32_t>(rank.size()), swap);
   for (int32_t i = 0; i < node.n; ++i) {
-    value_[i] = order[i].first;
-    place_[order[i].second] = i;
+    const uint32_t position = static_cast<uint32_t>(order[i]);
+    value_[i] = node.y[position];
+    place_[position] = i;
   }
   if (node.weight.empty()) return;
   weight_.resize(node.n);
-  for (int64_t i = 0; i < node.n; ++i) weight_[i] = node.weight[order[i].second];
+  for (int64_t i = 0; i < node.n; ++i) weight_[i] = node.weight[static_cast<uint32_t>(order[i])];
 }
 
 AbsoluteError::AbsoluteError(const NodeTotals& node, const MedianPlaces& places,

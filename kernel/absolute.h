@@ -20,10 +20,14 @@ namespace thetatree {
 // The weighted median: where the weight below reaches exactly half, the mean of the two middle values.
 double weighted_median(const std::vector<double>& y, const std::vector<double>& weight);
 
+// The place of each value in their order, all different.
+std::vector<uint32_t> ranks_of(const double* y, int64_t n);
+
 // The node's rows in the order of y, shared by all features.
 class MedianPlaces {
  public:
-  explicit MedianPlaces(const NodeRows& node);
+  // `rank`: of the y of all rows.
+  MedianPlaces(const NodeRows& node, const std::vector<uint32_t>& rank, std::vector<uint64_t>& swap);
   int64_t size() const { return static_cast<int64_t>(value_.size()); }
   bool weighted() const { return !weight_.empty(); }
   int32_t place(int64_t position) const { return place_[position]; }

@@ -30,11 +30,12 @@ THETATREE_CLONES bool infinite_among(const T* values, int64_t n) {
 template bool infinite_among<float>(const float*, int64_t);
 template bool infinite_among<double>(const double*, int64_t);
 
-// How many columns from this one on stand side by side in memory and are aligned, as in a C-ordered matrix.
+// How many columns from this one on stand side by side in memory and are aligned, as in a C-ordered matrix; 0 where not
+// even the first is aligned.
 int64_t n_adjacent(const std::vector<View>& views, const std::vector<int64_t>& features, int64_t from) {
   const View& first = views[features[from]];
   const int64_t size = size_of(first.type);
-  if (reinterpret_cast<uintptr_t>(first.data) % size != 0 || first.stride % size != 0) return 1;
+  if (reinterpret_cast<uintptr_t>(first.data) % size != 0 || first.stride % size != 0) return 0;
   int64_t n = 1;
   for (; from + n < static_cast<int64_t>(features.size()); ++n) {
     const View& view = views[features[from + n]];

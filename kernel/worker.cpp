@@ -26,6 +26,7 @@ Growth::Growth(const Columns& columns, const Target& target, const GrowRules& ru
       goes_left(columns.n_rows()) {
   order_rows();
   order_features();
+  if (rules.search.criterion == Criterion::absolute_error) rank_of_y = ranks_of(target.y, columns.n_rows());
   for (int64_t i = 0; i < columns.n_rows(); ++i) root_weight += target.weight ? target.weight[i] : 1.0;
   this->rules.search.limits.root_weight = root_weight;
   for (int64_t f = 0; f < columns.n_features(); ++f) has_binned |= columns.column(f).store == Store::binned;
@@ -396,7 +397,9 @@ void Worker::search(Node& node, const std::vector<int64_t>& features, std::vecto
     view.lists = &lists_;
   }
   std::optional<MedianPlaces> medians;
-  if (rules_.search.criterion == Criterion::absolute_error) view.medians = &medians.emplace(view_);
+  if (rules_.search.criterion == Criterion::absolute_error) {
+    view.medians = &medians.emplace(view_, growth_.rank_of_y, scratch_[0].sorted_swap);
+  }
   std::atomic<double> floor = floor_of(view, features, n_threads);
   // What one feature has reached the others need not look much below; so much that which of them ends first is no matter.
   const bool raises = !rules_.each_best && has_one_score(rules_.search.criterion);

@@ -51,6 +51,7 @@ struct Growth {
   std::vector<uint32_t> rows, swap;  // grouped by class
   std::vector<char> goes_left;
   std::unique_ptr<ByteRows> table;   // where bins are counted
+  std::vector<uint32_t> rank_of_y;   // by row; absolute error only
   std::vector<int64_t> all;                  // every feature
   std::vector<std::vector<int64_t>> tiers;   // in the order in which they are tried, each in column order
   bool has_binned = false;
