@@ -203,7 +203,14 @@ def main() -> None:
         print(json.dumps(_point(name, int(value), int(n_threads))))
         return
     measured = {name: _measure(name, arguments.repeat) for name in arguments.sweeps}
-    lines = ["# How time and memory grow", "", *machine(2), "", "![the same as curves](growth.svg)", ""]
+    lines = [
+        "# How time and memory grow",
+        "",
+        *(f"- {line}" for line in machine(2)),
+        "",
+        "![the same as curves](growth.svg)",
+        "",
+    ]
     for name, points in measured.items():
         lines += _table(name, points)
     arguments.out.write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")

@@ -105,7 +105,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=HERE / "results" / "hotspots.md")
     arguments = parser.parse_args()
     speed = _bandwidth()
-    lines = ["# Where the time goes", "", *machine(_THREADS), ""]
+    lines = ["# Where the time goes", "", *(f"- {line}" for line in machine(_THREADS)), ""]
     lines += [
         f"Made by `python benchmarks/hotspots.py`. A sum reads {speed / 1e9:.0f} GB/s by all threads;",
         '"reading" is how long the rows take at that speed.',
