@@ -23,7 +23,11 @@ constexpr int64_t kGroup = 8;         // columns gathered together: a cache line
 template <class T>
 THETATREE_CLONES bool infinite_among(const T* values, int64_t n) {
   int infinite = 0;
-  for (int64_t i = 0; i < n; ++i) infinite |= std::fabs(values[i]) > std::numeric_limits<T>::max();
+  for (int64_t i = 0; i < n; ++i) {
+    T value;  // copied, since a caller's array need not be aligned
+    std::memcpy(&value, reinterpret_cast<const char*>(values) + i * static_cast<int64_t>(sizeof(T)), sizeof(T));
+    infinite |= std::fabs(value) > std::numeric_limits<T>::max();
+  }
   return infinite != 0;
 }
 
